@@ -1,0 +1,33 @@
+import { compare } from 'uint8arrays/compare'
+import { fromString } from 'uint8arrays/from-string'
+import { toString as toText } from 'uint8arrays/to-string'
+import { InvalidArgumentError } from '../errors.ts'
+
+/** Lower-case hexadecimal text of some bytes. */
+export function toHex(bytes: Uint8Array): string {
+  return toText(bytes, 'base16')
+}
+
+/**
+ * Bytes of hexadecimal text, upper or lower case.
+ *
+ * @throws {@link InvalidArgumentError} for anything but an even number of hexadecimal digits
+ */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  if (typeof text !== 'string' || text.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(text)) {
+    throw new InvalidArgumentError('text', 'must be an even number of hexadecimal digits')
+  }
+  return fromString(text.toLowerCase(), 'base16')
+}
+
+/** Negative, zero or positive as `a` sorts before, with, or after `b`, byte by byte. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return compare(a, b)
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder()
+
+/** The UTF-8 bytes of text. */
+export function encodeText(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text)
+}

@@ -1,0 +1,388 @@
+// Generated from protos/store-beta2.proto by `npm run generate`. Do not edit.
+import { decodeMessage, encodeMessage, MaxLengthError, message } from 'protons-runtime'
+import type { Codec, DecodeOptions } from 'protons-runtime'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+export interface HistoryRpc {
+  requestId?: string
+  query?: HistoryQuery
+  response?: HistoryResponse
+}
+
+export namespace HistoryRpc {
+  let _codec: Codec<HistoryRpc>
+
+  export const codec = (): Codec<HistoryRpc> => {
+    if (_codec == null) {
+      _codec = message<HistoryRpc>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.requestId != null) {
+          w.uint32(10)
+          w.string(obj.requestId)
+        }
+
+        if (obj.query != null) {
+          w.uint32(18)
+          HistoryQuery.codec().encode(obj.query, w)
+        }
+
+        if (obj.response != null) {
+          w.uint32(26)
+          HistoryResponse.codec().encode(obj.response, w)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {}
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.requestId = reader.string()
+              break
+            }
+            case 2: {
+              obj.query = HistoryQuery.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.query
+              })
+              break
+            }
+            case 3: {
+              obj.response = HistoryResponse.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.response
+              })
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * () {})
+    }
+
+    return _codec
+  }
+
+  export function encode (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, HistoryRpc.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryRpc>): HistoryRpc {
+    return decodeMessage(buf, HistoryRpc.codec(), opts)
+  }
+}
+
+export interface HistoryQuery {
+  topics: string[]
+  pagingInfo?: PagingInfo
+}
+
+export namespace HistoryQuery {
+  let _codec: Codec<HistoryQuery>
+
+  export const codec = (): Codec<HistoryQuery> => {
+    if (_codec == null) {
+      _codec = message<HistoryQuery>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.topics != null && obj.topics.length > 0) {
+          for (const value of obj.topics) {
+            w.uint32(18)
+            w.string(value)
+          }
+        }
+
+        if (obj.pagingInfo != null) {
+          w.uint32(26)
+          PagingInfo.codec().encode(obj.pagingInfo, w)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          topics: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 2: {
+              if (opts.limits?.topics != null && obj.topics.length === opts.limits.topics) {
+                throw new MaxLengthError('Decode error - repeated field "topics" had too many elements')
+              }
+
+              obj.topics.push(reader.string())
+              break
+            }
+            case 3: {
+              obj.pagingInfo = PagingInfo.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.pagingInfo
+              })
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * () {})
+    }
+
+    return _codec
+  }
+
+  export function encode (obj: Partial<HistoryQuery>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, HistoryQuery.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryQuery>): HistoryQuery {
+    return decodeMessage(buf, HistoryQuery.codec(), opts)
+  }
+}
+
+export interface PagingInfo {
+  pageSize?: bigint
+  cursor?: Uint8Array<ArrayBuffer>
+  direction?: number
+}
+
+export namespace PagingInfo {
+  let _codec: Codec<PagingInfo>
+
+  export const codec = (): Codec<PagingInfo> => {
+    if (_codec == null) {
+      _codec = message<PagingInfo>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.pageSize != null) {
+          w.uint32(8)
+          w.int64(obj.pageSize)
+        }
+
+        if (obj.cursor != null) {
+          w.uint32(18)
+          w.bytes(obj.cursor)
+        }
+
+        if (obj.direction != null) {
+          w.uint32(24)
+          w.uint32(obj.direction)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {}
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.pageSize = reader.int64()
+              break
+            }
+            case 2: {
+              obj.cursor = reader.bytes()
+              break
+            }
+            case 3: {
+              obj.direction = reader.uint32()
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * () {})
+    }
+
+    return _codec
+  }
+
+  export function encode (obj: Partial<PagingInfo>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, PagingInfo.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PagingInfo>): PagingInfo {
+    return decodeMessage(buf, PagingInfo.codec(), opts)
+  }
+}
+
+export interface Index {
+  digest?: Uint8Array<ArrayBuffer>
+  receivedTime?: number
+}
+
+export namespace Index {
+  let _codec: Codec<Index>
+
+  export const codec = (): Codec<Index> => {
+    if (_codec == null) {
+      _codec = message<Index>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.digest != null) {
+          w.uint32(10)
+          w.bytes(obj.digest)
+        }
+
+        if (obj.receivedTime != null) {
+          w.uint32(21)
+          w.float(obj.receivedTime)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {}
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.digest = reader.bytes()
+              break
+            }
+            case 2: {
+              obj.receivedTime = reader.float()
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * () {})
+    }
+
+    return _codec
+  }
+
+  export function encode (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, Index.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Index>): Index {
+    return decodeMessage(buf, Index.codec(), opts)
+  }
+}
+
+export interface HistoryResponse {
+  messages: Uint8Array<ArrayBuffer>[]
+  pagingInfo?: PagingInfo
+}
+
+export namespace HistoryResponse {
+  let _codec: Codec<HistoryResponse>
+
+  export const codec = (): Codec<HistoryResponse> => {
+    if (_codec == null) {
+      _codec = message<HistoryResponse>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.messages != null && obj.messages.length > 0) {
+          for (const value of obj.messages) {
+            w.uint32(18)
+            w.bytes(value)
+          }
+        }
+
+        if (obj.pagingInfo != null) {
+          w.uint32(26)
+          PagingInfo.codec().encode(obj.pagingInfo, w)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          messages: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 2: {
+              if (opts.limits?.messages != null && obj.messages.length === opts.limits.messages) {
+                throw new MaxLengthError('Decode error - repeated field "messages" had too many elements')
+              }
+
+              obj.messages.push(reader.bytes())
+              break
+            }
+            case 3: {
+              obj.pagingInfo = PagingInfo.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.pagingInfo
+              })
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * () {})
+    }
+
+    return _codec
+  }
+
+  export function encode (obj: Partial<HistoryResponse>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, HistoryResponse.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryResponse>): HistoryResponse {
+    return decodeMessage(buf, HistoryResponse.codec(), opts)
+  }
+}

@@ -1,0 +1,72 @@
+import { InvalidMessageError } from '../errors.ts'
+import { decodeChecked, type FieldTable } from './fields.ts'
+import { PushRpc } from './generated/light-push-2.ts'
+
+/** Protocol id of light push, older generation. */
+export const LIGHT_PUSH_2_PROTOCOL = '/vac/waku/lightpush/2.0.0-beta1'
+
+/** A push of one message. */
+export interface LegacyPushRequest {
+  readonly requestId: string
+  readonly pubsubTopic: string
+  /** The encoded WakuMessage. */
+  readonly message: Uint8Array<ArrayBuffer>
+}
+
+/** What the service node says of a push. */
+export interface LegacyPushResponse {
+  /** That of the request; a placeholder or empty on some errors. */
+  readonly requestId: string
+  readonly isSuccess: boolean
+  readonly info?: string
+}
+
+const FIELDS: FieldTable = {
+  1: 'string',
+  2: { 1: 'string', 2: 'bytes' },
+  3: { 1: 'uint64', 2: 'string' }
+}
+
+/** Encodes a request. */
+export function encodeLegacyPushRequest({ requestId, pubsubTopic, message }: LegacyPushRequest): Uint8Array<ArrayBuffer> {
+  return PushRpc.encode({ requestId, request: { pubsubTopic, message } })
+}
+
+/**
+ * Decodes a request.
+ *
+ * @throws {@link InvalidMessageError} if it does not decode or a part is absent
+ */
+export function decodeLegacyPushRequest(bytes: Uint8Array): LegacyPushRequest {
+  const { requestId, request } = decodeChecked(PushRpc.decode, bytes, FIELDS)
+  if (requestId === undefined || request === undefined) {
+    throw new InvalidMessageError(`light push request has no ${requestId === undefined ? 'request id' : 'request'}`)
+  }
+  const { pubsubTopic, message } = request
+  if (pubsubTopic === undefined || message === undefined) {
+    throw new InvalidMessageError(`light push request has no ${pubsubTopic === undefined ? 'pubsub topic' : 'message'}`)
+  }
+  return { requestId, pubsubTopic, message }
+}
+
+/** Encodes a response. */
+export function encodeLegacyPushResponse({ requestId, isSuccess, info }: LegacyPushResponse): Uint8Array<ArrayBuffer> {
+  return PushRpc.encode({ requestId, response: { isSuccess, info: info || undefined } })
+}
+
+/**
+ * Decodes a response.
+ *
+ * @throws {@link InvalidMessageError} if it does not decode or is no response
+ */
+export function decodeLegacyPushResponse(bytes: Uint8Array): LegacyPushResponse {
+  const { requestId = '', response } = decodeChecked(PushRpc.decode, bytes, FIELDS)
+  if (response === undefined) {
+    throw new InvalidMessageError('light push answer holds no response')
+  }
+  return {
+    requestId,
+    isSuccess: response.isSuccess ?? false,
+    ...(response.info === undefined ? undefined : { info: response.info })
+  }
+}

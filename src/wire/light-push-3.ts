@@ -1,0 +1,65 @@
+import { InvalidMessageError } from '../errors.ts'
+import { decodeChecked, type FieldTable } from './fields.ts'
+import {
+  LightPushRequest as LightPushRequestCodec,
+  LightPushResponse as LightPushResponseCodec
+} from './generated/light-push-3.ts'
+
+/** Protocol id of light push, current generation. */
+export const LIGHT_PUSH_3_PROTOCOL = '/vac/waku/lightpush/3.0.0'
+
+/** A push of one message. */
+export interface LightPushRequest {
+  readonly requestId: string
+  /** Absent: the service node derives it from the content topic. */
+  readonly pubsubTopic?: string
+  /** The encoded WakuMessage. */
+  readonly message: Uint8Array<ArrayBuffer>
+}
+
+/** What the service node says of a push. */
+export interface LightPushResponse {
+  /** That of the request; a placeholder (`N/A`) on some errors. */
+  readonly requestId: string
+  /** 200 for success; 0 if the node sent none. */
+  readonly statusCode: number
+  readonly statusDesc?: string
+  /** To how many relay peers the node handed the message. */
+  readonly relayPeerCount?: number
+}
+
+const REQUEST_FIELDS: FieldTable = { 1: 'string', 20: 'string', 21: 'bytes' }
+const RESPONSE_FIELDS: FieldTable = { 1: 'string', 10: 'uint32', 11: 'string', 12: 'uint32' }
+
+/** Encodes a request. */
+export function encodeLightPushRequest(request: LightPushRequest): Uint8Array<ArrayBuffer> {
+  return LightPushRequestCodec.encode({ ...request, pubsubTopic: request.pubsubTopic || undefined })
+}
+
+/**
+ * Decodes a request.
+ *
+ * @throws {@link InvalidMessageError} if it does not decode, or request id or message is absent
+ */
+export function decodeLightPushRequest(bytes: Uint8Array): LightPushRequest {
+  const { requestId, pubsubTopic, message } = decodeChecked(LightPushRequestCodec.decode, bytes, REQUEST_FIELDS)
+  if (requestId === undefined || message === undefined) {
+    throw new InvalidMessageError(`light push request has no ${requestId === undefined ? 'request id' : 'message'}`)
+  }
+  return { requestId, message, ...(pubsubTopic === undefined ? undefined : { pubsubTopic }) }
+}
+
+/** Encodes a response. */
+export function encodeLightPushResponse(response: LightPushResponse): Uint8Array<ArrayBuffer> {
+  return LightPushResponseCodec.encode({ ...response, statusDesc: response.statusDesc || undefined })
+}
+
+/**
+ * Decodes a response.
+ *
+ * @throws {@link InvalidMessageError} if it does not decode
+ */
+export function decodeLightPushResponse(bytes: Uint8Array): LightPushResponse {
+  const { requestId = '', statusCode = 0, ...rest } = decodeChecked(LightPushResponseCodec.decode, bytes, RESPONSE_FIELDS)
+  return { requestId, statusCode, ...rest }
+}

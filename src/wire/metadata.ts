@@ -1,0 +1,61 @@
+import { decodeChecked, smallVarint, varintEnd, visitFields } from './fields.ts'
+import { WakuMetadata as WakuMetadataCodec } from './generated/metadata.ts'
+
+/** Protocol id of metadata. */
+export const METADATA_PROTOCOL = '/vac/waku/metadata/1.0.0'
+
+/** Largest metadata frame, in bytes; the reference node's own limit. */
+export const MAX_METADATA_BYTES = 1024
+
+/** What a peer says of its network. */
+export interface Metadata {
+  /** Absent if the peer says nothing; 0 is a cluster like any other. */
+  readonly clusterId?: number
+  /** Shards that the peer relays, ascending, each once. */
+  readonly shards: readonly number[]
+}
+
+/** Encodes metadata; the cluster id is written even when it is 0, shards only where there are any. */
+export function encodeMetadata({ clusterId, shards }: Metadata): Uint8Array<ArrayBuffer> {
+  return WakuMetadataCodec.encode({ clusterId, shards: shards.length === 0 ? undefined : packVarints(shards) })
+}
+
+/**
+ * Decodes metadata. Shards are read from field 3, else from the older field 2, each packed or not.
+ *
+ * @throws {@link InvalidMessageError} if it does not decode
+ */
+export function decodeMetadata(bytes: Uint8Array): Metadata {
+  const { clusterId } = decodeChecked(WakuMetadataCodec.decode, bytes, { 1: 'uint32' })
+  const shards: Record<number, number[]> = { 2: [], 3: [] }
+  visitFields(bytes, (fieldNumber, wireType, start, end) => {
+    const list = shards[fieldNumber]
+    if (list === undefined) {
+      return
+    }
+    if (wireType === 0) {
+      list.push(smallVarint(bytes, start, end))
+    }
+    for (let position = start; wireType === 2 && position < end; ) {
+      const next = varintEnd(bytes, position, end, 5)
+      list.push(smallVarint(bytes, position, next))
+      position = next
+    }
+  })
+  const stated = shards[3]?.length ? shards[3] : (shards[2] ?? [])
+  return {
+    shards: [...new Set(stated)].sort((a, b) => a - b),
+    ...(clusterId === undefined ? undefined : { clusterId })
+  }
+}
+
+function packVarints(values: readonly number[]): Uint8Array<ArrayBuffer> {
+  const bytes: number[] = []
+  for (let rest of values) {
+    for (; rest > 0x7f; rest = Math.floor(rest / 128)) {
+      bytes.push((rest % 128) | 0x80)
+    }
+    bytes.push(rest)
+  }
+  return Uint8Array.from(bytes)
+}

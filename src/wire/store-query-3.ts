@@ -1,0 +1,138 @@
+import { InvalidMessageError } from '../errors.ts'
+import { decodeChecked, type FieldTable } from './fields.ts'
+import {
+  StoreQueryRequest as StoreQueryRequestCodec,
+  StoreQueryResponse as StoreQueryResponseCodec,
+  WakuMessageKeyValue as WakuMessageKeyValueCodec
+} from './generated/store-query-3.ts'
+
+/** Protocol id of store, current generation. */
+export const STORE_QUERY_3_PROTOCOL = '/vac/waku/store-query/3.0.0'
+
+/** A request for one page. */
+export interface StoreQueryRequest {
+  readonly requestId: string
+  /** False: hashes only. */
+  readonly includeData: boolean
+  readonly pubsubTopic?: string
+  readonly contentTopics: readonly string[]
+  /** Nanoseconds, inclusive. */
+  readonly timeStart?: bigint
+  /** Nanoseconds; exclusive by the specification, inclusive at the reference node. */
+  readonly timeEnd?: bigint
+  /** 32 bytes each; not together with any filter. */
+  readonly messageHashes: readonly Uint8Array<ArrayBuffer>[]
+  /** 32 bytes; exclusive. */
+  readonly paginationCursor?: Uint8Array<ArrayBuffer>
+  readonly paginationForward: boolean
+  readonly paginationLimit?: bigint
+}
+
+/** One page. */
+export interface StoreQueryResponse {
+  /** That of the request; empty or a placeholder (`N/A`) on errors. */
+  readonly requestId: string
+  /** 200 for success; 0 if the node sent none. */
+  readonly statusCode: number
+  readonly statusDesc?: string
+  /** Encoded entries, for {@link decodeWakuMessageKeyValue}. */
+  readonly messages: readonly Uint8Array<ArrayBuffer>[]
+  /** 32 bytes; present exactly when more matches exist. */
+  readonly paginationCursor?: Uint8Array<ArrayBuffer>
+}
+
+/** One entry of a page. */
+export interface WakuMessageKeyValue {
+  /** 32 bytes. */
+  readonly messageHash: Uint8Array<ArrayBuffer>
+  /** The encoded WakuMessage; absent where only hashes were asked for. */
+  readonly message?: Uint8Array<ArrayBuffer>
+  readonly pubsubTopic?: string
+}
+
+const REQUEST_FIELDS: FieldTable = {
+  1: 'string',
+  2: 'uint64',
+  10: 'string',
+  11: 'string',
+  12: 'uint64',
+  13: 'uint64',
+  20: 'bytes',
+  51: 'bytes',
+  52: 'uint64',
+  53: 'uint64'
+}
+const RESPONSE_FIELDS: FieldTable = { 1: 'string', 10: 'uint32', 11: 'string', 20: 'bytes', 51: 'bytes' }
+const ENTRY_FIELDS: FieldTable = { 1: 'bytes', 2: 'bytes', 3: 'string' }
+
+/** Encodes a request. Booleans are always written: an absent direction means backward. */
+export function encodeStoreQueryRequest(request: StoreQueryRequest): Uint8Array<ArrayBuffer> {
+  return StoreQueryRequestCodec.encode({
+    ...request,
+    pubsubTopic: request.pubsubTopic || undefined,
+    contentTopics: [...request.contentTopics],
+    messageHashes: [...request.messageHashes]
+  })
+}
+
+/**
+ * Decodes a request.
+ *
+ * @param bytes - the frame
+ * @param maxCount - largest number of content topics, and of hashes
+ * @throws {@link InvalidMessageError} if it does not decode or has no request id
+ * @throws {@link LimitExceededError} for more content topics or hashes than `maxCount`
+ */
+export function decodeStoreQueryRequest(bytes: Uint8Array, maxCount: number): StoreQueryRequest {
+  const { requestId, includeData = false, paginationForward = false, ...rest } = decodeChecked(
+    StoreQueryRequestCodec.decode,
+    bytes,
+    REQUEST_FIELDS,
+    { 11: maxCount, 20: maxCount }
+  )
+  if (requestId === undefined) {
+    throw new InvalidMessageError('store query request has no request id')
+  }
+  return { requestId, includeData, paginationForward, ...rest }
+}
+
+/** Encodes a response. */
+export function encodeStoreQueryResponse(response: StoreQueryResponse): Uint8Array<ArrayBuffer> {
+  return StoreQueryResponseCodec.encode({ ...response, messages: [...response.messages] })
+}
+
+/**
+ * Decodes a response, entries excepted.
+ *
+ * @param bytes - the frame
+ * @param maxMessages - largest number of entries
+ * @throws {@link InvalidMessageError} if it does not decode
+ * @throws {@link LimitExceededError} for more entries than `maxMessages`
+ */
+export function decodeStoreQueryResponse(bytes: Uint8Array, maxMessages: number): StoreQueryResponse {
+  const { requestId = '', statusCode = 0, ...rest } = decodeChecked(
+    StoreQueryResponseCodec.decode,
+    bytes,
+    RESPONSE_FIELDS,
+    { 20: maxMessages }
+  )
+  return { requestId, statusCode, ...rest }
+}
+
+/** Encodes one entry. */
+export function encodeWakuMessageKeyValue(entry: WakuMessageKeyValue): Uint8Array<ArrayBuffer> {
+  return WakuMessageKeyValueCodec.encode(entry)
+}
+
+/**
+ * Decodes one entry.
+ *
+ * @throws {@link InvalidMessageError} if it does not decode, or its hash is not 32 bytes long
+ */
+export function decodeWakuMessageKeyValue(bytes: Uint8Array): WakuMessageKeyValue {
+  const { messageHash, message, pubsubTopic } = decodeChecked(WakuMessageKeyValueCodec.decode, bytes, ENTRY_FIELDS)
+  if (messageHash?.length !== 32) {
+    throw new InvalidMessageError(`message hash of ${messageHash?.length ?? 0} bytes`)
+  }
+  return { messageHash, message, pubsubTopic }
+}
