@@ -159,4 +159,5 @@ require (
 	lukechampine.com/blake3 v1.3.0 // indirect
 )
 
+// go-waku is written against its own fork, and a replace counts only in the main module.
 replace github.com/libp2p/go-libp2p-pubsub v0.13.1 => github.com/waku-org/go-libp2p-pubsub v0.13.1-gowaku

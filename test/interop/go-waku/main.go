@@ -101,23 +101,23 @@ func parseConfig(args []string) (config, error) {
 		cfg.cluster, err = parseUint16(text)
 		return err
 	})
+	flags.Func("shards", "comma-separated shard `numbers` (default 0)", func(text string) error {
+		cfg.shards = nil
+		for _, part := range strings.Split(text, ",") {
+			shard, err := parseUint16(part)
+			if err != nil {
+				return err
+			}
+			cfg.shards = append(cfg.shards, shard)
+		}
+		return nil
+	})
 	flags.Var(&cfg.logLevel, "log-level", "lowest `level` that is logged to stderr: debug, info, warn, error")
 
 	switch args[0] {
 	case "client":
 	case "serve":
 		cfg.services = true
-		flags.Func("shards", "comma-separated shard `numbers` to relay (default 0)", func(text string) error {
-			cfg.shards = nil
-			for _, part := range strings.Split(text, ",") {
-				shard, err := parseUint16(part)
-				if err != nil {
-					return err
-				}
-				cfg.shards = append(cfg.shards, shard)
-			}
-			return nil
-		})
 		flags.StringVar(&cfg.dbPath, "db", ":memory:", "`path` of the SQLite archive")
 		flags.Float64Var(&cfg.pushRate, "push-rate", 1, "light pushes a second accepted from one peer; 0 for no limit")
 		flags.Func("peer", "`multiaddr` of a peer to connect to before getting ready; may be repeated", func(text string) error {

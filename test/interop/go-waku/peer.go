@@ -47,6 +47,9 @@ func startPeer(ctx context.Context, cfg config) (*peer, error) {
 		node.WithHostAddress(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}),
 		node.WithMaxConnectionsPerIP(0),
 		node.WithClusterID(cfg.cluster),
+		// Even a client needs shards: with none, go-waku cannot read its own
+		// record, and so neither asks for nor answers metadata.
+		node.WithShards(cfg.shards),
 	}
 	if cfg.services {
 		services, err := p.serviceOptions(cfg)
@@ -96,7 +99,6 @@ func (p *peer) serviceOptions(cfg config) ([]node.WakuNodeOption, error) {
 		pushLimit, pushBurst = rate.Limit(cfg.pushRate), int(math.Ceil(cfg.pushRate))
 	}
 	return []node.WakuNodeOption{
-		node.WithShards(cfg.shards),
 		node.WithWebsockets("127.0.0.1", 0),
 		node.WithWakuRelayAndMinPeers(1),
 		node.WithTopicHealthStatusChannel(health),

@@ -1,0 +1,92 @@
+import { InvalidArgumentError, TimeoutError } from '../errors.ts'
+
+/** The signal and deadline of a call. */
+export interface DeadlineOptions {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * Runs something until any of some signals is aborted. It settles in the turn in which that happens, and leaves no listener
+ * behind.
+ *
+ * @param run - what to do; the signal it gets is aborted with the same reason
+ * @throws the reason of the signal, or what `run` throws
+ */
+export async function withSignals<T>(
+  signals: readonly (AbortSignal | undefined)[],
+  run: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  const controller = new AbortController()
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const removers: (() => void)[] = []
+  for (const signal of signals) {
+    signal?.throwIfAborted()
+  }
+  for (const signal of signals) {
+    const onAbort = (): void => {
+      reject(signal?.reason)
+      controller.abort(signal?.reason)
+    }
+    signal?.addEventListener('abort', onAbort)
+    removers.push(() => signal?.removeEventListener('abort', onAbort))
+  }
+  try {
+    run(controller.signal).then(resolve, reject)
+    return await promise
+  } finally {
+    for (const remove of removers) {
+      remove()
+    }
+  }
+}
+
+/**
+ * Runs something under a caller's signal and a deadline, as {@link withSignals} does, and leaves no timer behind.
+ *
+ * @param operation - what it is called in a {@link TimeoutError}
+ * @param options - the caller's; `timeoutMs` is a number of milliseconds or `Infinity`
+ * @param defaultTimeoutMs - used where the caller gives none
+ * @throws the signal's own reason, {@link TimeoutError}, or what `run` throws
+ */
+export async function withDeadline<T>(
+  operation: string,
+  options: DeadlineOptions,
+  defaultTimeoutMs: number,
+  run: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  const { signal, timeoutMs = defaultTimeoutMs } = options
+  assertTimeoutMs(timeoutMs)
+  const deadline = new AbortController()
+  const expire = (): void => deadline.abort(new TimeoutError(operation, timeoutMs))
+  const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(expire, timeoutMs) : undefined
+  try {
+    return await withSignals([signal, deadline.signal], run)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Waits, unless the signal is aborted first.
+ *
+ * @throws the signal's own reason
+ */
+export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  try {
+    await withSignals([signal], () => promise)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @throws {@link InvalidArgumentError} unless it is a positive number or `Infinity` */
+export function assertTimeoutMs(timeoutMs: number): void {
+  if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) {
+    throw new InvalidArgumentError('timeoutMs', 'must be a positive number of milliseconds or Infinity')
+  }
+}

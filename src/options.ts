@@ -1,0 +1,29 @@
+/**
+ * Option types that the clients share. Types only.
+ *
+ * @packageDocumentation
+ */
+
+/** Something that happened in one call, told while it happens. */
+export interface ProgressEvent<Type extends string = string, Detail = unknown> {
+  readonly type: Type
+  readonly detail: Detail
+}
+
+/** What every asynchronous call of this package takes. */
+export interface CallOptions<Progress extends ProgressEvent = ProgressEvent> {
+  /** Ends the call: it rejects with the signal's own reason. */
+  readonly signal?: AbortSignal
+  /** Ends the call with a {@link TimeoutError}; milliseconds, `Infinity` for none. Each call documents its default. */
+  readonly timeoutMs?: number
+  /** Told what happens in this call. It is not needed for correctness, and an exception in it changes nothing. */
+  readonly onProgress?: (event: Progress) => void
+}
+
+/** Where log lines go. Any logger with these methods fits; payloads, keys and credentials are never passed. */
+export interface Logger {
+  debug(message: string, data?: Readonly<Record<string, unknown>>): void
+  info(message: string, data?: Readonly<Record<string, unknown>>): void
+  warn(message: string, data?: Readonly<Record<string, unknown>>): void
+  error(message: string, data?: Readonly<Record<string, unknown>>): void
+}

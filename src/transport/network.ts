@@ -1,0 +1,60 @@
+import { InvalidArgumentError, UnsupportedError } from '../errors.ts'
+import { formatPubsubTopic, type NetworkConfig } from '../message/topics.ts'
+import type { Metadata } from '../wire/metadata.ts'
+
+/** How many shards the networks have whose nodes may serve a part of them only, by cluster id. */
+const SHARD_COUNTS: Readonly<Record<number, number>> = { 1: 8, 2: 8, 3: 8, 16: 1 }
+
+/**
+ * The network that a node's metadata stands for. Metadata says which shards the node serves, not how many there are; so the
+ * count is that of a well-known cluster, else the node is taken to serve all of them, `0` to `n - 1`. Shards with holes are
+ * taken as static ones.
+ *
+ * @throws {@link UnsupportedError} if the node states no cluster or no shards
+ */
+export function toNetworkConfig({ clusterId, shards }: Metadata): NetworkConfig {
+  if (clusterId === undefined) {
+    throw new UnsupportedError('the node does not say which cluster it belongs to; give clusterId and shardCount')
+  }
+  const known = SHARD_COUNTS[clusterId]
+  if (known !== undefined) {
+    return { clusterId, shardCount: known }
+  }
+  if (shards.length === 0) {
+    throw new UnsupportedError('the node does not say which shards it serves; give shardCount or pubsubTopics')
+  }
+  return shards.every((shard, index) => shard === index)
+    ? { clusterId, shardCount: shards.length }
+    : { clusterId, pubsubTopics: shards.map((shard) => formatPubsubTopic({ clusterId, shard })) }
+}
+
+/** The network as callers give it: nothing, a cluster with its shard count, or static pubsub topics. */
+export interface NetworkOptions {
+  /** Cluster id, 0 to 65535. Left out: learnt from the first node, or from `pubsubTopics`. */
+  readonly clusterId?: number
+  /** Number of shards under automatic sharding, 1 to 1024. */
+  readonly shardCount?: number
+  /** Pubsub topics under static sharding. */
+  readonly pubsubTopics?: readonly string[]
+}
+
+/**
+ * The network that options stand for; undefined where it is to be learnt.
+ *
+ * @throws {@link InvalidArgumentError} if they do not go together
+ */
+export function fromNetworkOptions({ clusterId, shardCount, pubsubTopics }: NetworkOptions): NetworkConfig | undefined {
+  if (shardCount !== undefined && pubsubTopics !== undefined) {
+    throw new InvalidArgumentError('pubsubTopics', 'cannot be given together with shardCount')
+  }
+  if (shardCount === undefined && pubsubTopics === undefined) {
+    if (clusterId !== undefined) {
+      throw new InvalidArgumentError('clusterId', 'needs shardCount or pubsubTopics beside it')
+    }
+    return undefined
+  }
+  if (clusterId === undefined) {
+    throw new InvalidArgumentError('clusterId', 'must be given together with shardCount or pubsubTopics')
+  }
+  return shardCount !== undefined ? { clusterId, shardCount } : { clusterId, pubsubTopics: pubsubTopics ?? [] }
+}

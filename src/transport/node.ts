@@ -1,0 +1,171 @@
+/**
+ * `waku-light/node`: the light node, a libp2p that is set up for service nodes of a Waku network. The one module that pulls
+ * libp2p in.
+ *
+ * @packageDocumentation
+ */
+import { noise } from '@chainsafe/libp2p-noise'
+import { yamux } from '@chainsafe/libp2p-yamux'
+import { privateKeyFromRaw } from '@libp2p/crypto/keys'
+import { identify } from '@libp2p/identify'
+import type { Connection, Libp2p } from '@libp2p/interface'
+import { ping } from '@libp2p/ping'
+import { createLibp2p } from 'libp2p'
+import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import { report } from '../lib/report.ts'
+import type { NetworkConfig } from '../message/topics.ts'
+import type { CallOptions } from '../options.ts'
+import { createServicePeers, type ManagedServicePeers, type ServicePeersOptions } from './peers.ts'
+import type { ClientComponents } from './service-peers.ts'
+import { closingWebSockets } from './websockets.ts'
+
+/** Defaults of {@link createLightNode}, in milliseconds. */
+export const NODE_DEFAULTS = {
+  pingIntervalMs: 30_000,
+  networkTimeoutMs: 20_000,
+  closeTimeoutMs: 2_000
+} as const
+
+/** How to build {@link createLightNode}. */
+export interface LightNodeOptions extends ServicePeersOptions {
+  /**
+   * The node's private key, in libp2p's raw form (64 bytes of Ed25519 or 32 bytes of secp256k1). A peer id identifies its
+   * user to every node, so it is a fresh one on every start unless this is given.
+   */
+  readonly privateKey?: Uint8Array
+  /** How often an open connection is checked, in milliseconds; one that does not answer is closed. @default 30000 */
+  readonly pingIntervalMs?: number
+}
+
+/** Whether a service node is connected, each time that changes. */
+export interface ConnectionChange {
+  readonly peerId: string
+  readonly connected: boolean
+}
+
+/** A light node: the component that clients are built over. */
+export interface LightNode extends ClientComponents {
+  /** This node's own peer id. */
+  readonly peerId: string
+  /** Peer ids of the service nodes that are connected now. */
+  readonly connectedPeers: readonly string[]
+  /**
+   * The network in use: as given, or learnt from the first node that tells.
+   *
+   * @throws {@link NoUsablePeerError}, {@link TimeoutError}, {@link ClosedError}, or the signal's own reason
+   */
+  network(options?: CallOptions): Promise<NetworkConfig>
+  /** Tells each change of {@link LightNode.connectedPeers}; returns a function that ends this. */
+  onConnectionChange(listener: (change: ConnectionChange) => void): () => void
+  /** Ends every call under way with {@link ClosedError} and closes all connections; safe to call again. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates a light node and starts to dial its first service node. It resolves without waiting for that: a node that cannot
+ * be reached shows in the calls made, with its reason.
+ *
+ * @throws {@link InvalidArgumentError} for options that are wrong or do not go together
+ *
+ * @example
+ * ```ts
+ * const node = await createLightNode({ serviceNodes: ['/dns4/node.example/tcp/443/wss/p2p/16Uiu2HA…'] })
+ * const lightPush = new LightPushClient(node)
+ * ```
+ */
+export async function createLightNode(options: LightNodeOptions): Promise<LightNode> {
+  if (!Array.isArray(options?.serviceNodes)) {
+    throw new InvalidArgumentError('serviceNodes', 'must be an array of multiaddrs')
+  }
+  const { pingIntervalMs = NODE_DEFAULTS.pingIntervalMs } = options
+  if (!(pingIntervalMs > 0)) {
+    throw new InvalidArgumentError('pingIntervalMs', 'must be a positive number of milliseconds')
+  }
+  const libp2p = await createLibp2p({
+    start: false,
+    privateKey: toPrivateKey(options.privateKey),
+    addresses: { listen: [] },
+    transports: [closingWebSockets()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    // Addresses are screened before they get here; libp2p's own gater refuses loopback and plain ws.
+    connectionGater: { denyDialMultiaddr: () => false },
+    connectionMonitor: { pingInterval: pingIntervalMs },
+    connectionManager: { reconnectRetries: 0 },
+    services: { identify: identify(), ping: ping() }
+  })
+  const servicePeers = await createServicePeers(libp2p, options)
+  await libp2p.start()
+  return new StartedLightNode(libp2p, servicePeers)
+}
+
+class StartedLightNode implements LightNode {
+  readonly servicePeers: ManagedServicePeers
+  readonly peerId: string
+  readonly #libp2p: Libp2p
+  #closing: Promise<void> | undefined
+
+  constructor(libp2p: Libp2p, servicePeers: ManagedServicePeers) {
+    this.#libp2p = libp2p
+    this.servicePeers = servicePeers
+    this.peerId = libp2p.peerId.toString()
+  }
+
+  get connectedPeers(): readonly string[] {
+    return this.#libp2p.getPeers().map((peer) => peer.toString())
+  }
+
+  async network(options: CallOptions = {}): Promise<NetworkConfig> {
+    return await withDeadline('network', options, NODE_DEFAULTS.networkTimeoutMs, (signal) =>
+      this.servicePeers.network(signal)
+    )
+  }
+
+  onConnectionChange(listener: (change: ConnectionChange) => void): () => void {
+    const onEvent = (event: CustomEvent<Connection>): void => {
+      const peerId = event.detail.remotePeer.toString()
+      report(listener, { peerId, connected: this.connectedPeers.includes(peerId) })
+    }
+    this.#libp2p.addEventListener('connection:open', onEvent)
+    this.#libp2p.addEventListener('connection:close', onEvent)
+    return () => {
+      this.#libp2p.removeEventListener('connection:open', onEvent)
+      this.#libp2p.removeEventListener('connection:close', onEvent)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close()
+    await this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await this.servicePeers.close()
+    // A graceful close waits for the peer, which may be gone.
+    const timer = setTimeout(() => this.#abort(), NODE_DEFAULTS.closeTimeoutMs)
+    try {
+      await this.#libp2p.stop()
+    } finally {
+      clearTimeout(timer)
+      this.#abort()
+    }
+  }
+
+  #abort(): void {
+    for (const connection of this.#libp2p.getConnections()) {
+      connection.abort(new ClosedError())
+    }
+  }
+}
+
+function toPrivateKey(raw: Uint8Array | undefined): ReturnType<typeof privateKeyFromRaw> | undefined {
+  if (raw === undefined) {
+    return undefined
+  }
+  try {
+    return privateKeyFromRaw(raw)
+  } catch {
+    throw new InvalidArgumentError('privateKey', 'must be a raw Ed25519 (64 bytes) or secp256k1 (32 bytes) private key')
+  }
+}

@@ -1,0 +1,39 @@
+import type { ProgressEvent } from '../options.ts'
+import type { NetworkConfig } from '../message/topics.ts'
+import type { ExchangeReply, ExchangeRequest } from './exchange.ts'
+
+/** A service node as a client sees it. */
+export interface ServicePeer {
+  /** Peer id; the address where none is known yet. */
+  readonly peerId: string
+}
+
+/**
+ * What clients need of the world: the network, the service nodes in the order in which to try them, and a way to ask one of
+ * them something. {@link createLightNode} makes one, {@link createServicePeers} makes one over any libp2p.
+ */
+export interface ServicePeers {
+  /**
+   * The network in use; learnt from the first node that tells, where it was not given.
+   *
+   * @throws {@link NoUsablePeerError} if it has to be learnt and no node tells
+   */
+  network(signal: AbortSignal): Promise<NetworkConfig>
+  /** The nodes, best first: connected ones, then untried ones, then those that failed, the longest ago first. */
+  candidates(): readonly ServicePeer[]
+  /**
+   * Asks a node one thing on a stream of its own; dials it first if need be.
+   *
+   * @throws {@link ConnectionError}, {@link AddressError}, {@link ClusterMismatchError}, {@link UnsupportedError},
+   * {@link LimitExceededError}, {@link ProtocolViolationError}, {@link ClosedError}, or the signal's own reason
+   */
+  request(peer: ServicePeer, request: ExchangeRequest, signal: AbortSignal): Promise<ExchangeReply & ServicePeer>
+}
+
+/** What a client is built over. */
+export interface ClientComponents {
+  readonly servicePeers: ServicePeers
+}
+
+/** Told when a call turns from one service node to the next. */
+export type PeerFailedEvent<Type extends string> = ProgressEvent<Type, { readonly peerId: string; readonly error: Error }>
