@@ -3,8 +3,6 @@ import { InvalidArgumentError } from '../errors.ts'
 /** Nanoseconds in a millisecond. */
 export const NANOSECONDS_PER_MS = 1_000_000n
 
-const MAX_INT64 = 2n ** 63n - 1n
-
 /** A point in time as callers give it: nanoseconds since the Unix epoch, or a `Date`. */
 export type TimeInput = bigint | Date
 
@@ -24,19 +22,29 @@ export function toNanoseconds(time: TimeInput, parameter: string): bigint {
   } else {
     throw new InvalidArgumentError(parameter, 'must be a bigint of nanoseconds or a valid Date')
   }
-  if (nanoseconds > MAX_INT64 || nanoseconds < -MAX_INT64) {
+  if (BigInt.asIntN(64, nanoseconds) !== nanoseconds) {
     throw new InvalidArgumentError(parameter, 'does not fit into 64 bits of nanoseconds')
   }
   return nanoseconds
 }
 
-/** Nanoseconds of whole milliseconds since the Unix epoch; a fraction of a millisecond is dropped. */
+/**
+ * Nanoseconds of whole milliseconds since the Unix epoch; a fraction of a millisecond is dropped.
+ *
+ * @throws {@link InvalidArgumentError} for anything but a finite number
+ */
 export function fromMilliseconds(milliseconds: number): bigint {
+  if (!Number.isFinite(milliseconds)) {
+    throw new InvalidArgumentError('milliseconds', 'must be a finite number')
+  }
   return BigInt(Math.floor(milliseconds)) * NANOSECONDS_PER_MS
 }
 
 /** The `Date` of a time in nanoseconds; what is finer than a millisecond is lost. */
 export function toDate(nanoseconds: bigint): Date {
-  const floored = nanoseconds < 0n ? (nanoseconds - NANOSECONDS_PER_MS + 1n) / NANOSECONDS_PER_MS : nanoseconds / NANOSECONDS_PER_MS
+  const floored =
+    nanoseconds < 0n
+      ? (nanoseconds - NANOSECONDS_PER_MS + 1n) / NANOSECONDS_PER_MS
+      : nanoseconds / NANOSECONDS_PER_MS
   return new Date(Number(floored))
 }

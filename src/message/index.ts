@@ -4,7 +4,13 @@
  * @packageDocumentation
  */
 export { fromHex, toHex } from '../lib/bytes.ts'
-export { fromMilliseconds, NANOSECONDS_PER_MS, type TimeInput, toDate, toNanoseconds } from '../lib/time.ts'
+export {
+  fromMilliseconds,
+  NANOSECONDS_PER_MS,
+  type TimeInput,
+  toDate,
+  toNanoseconds
+} from '../lib/time.ts'
 export {
   assertMessage,
   DEFAULT_MAX_MESSAGE_BYTES,

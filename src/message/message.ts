@@ -43,8 +43,10 @@ export function messageSizeBytes(message: WakuMessage): number {
   return (
     delimited(1, message.payload.length) +
     delimited(1, encodeText(message.contentTopic).length) +
-    1 + varintLength(BigInt(message.version ?? 0)) +
-    1 + varintLength(zigzag(message.timestamp ?? 0n)) +
+    1 +
+    varintLength(message.version ?? 0) +
+    1 +
+    varintLength(zigzag(message.timestamp ?? 0n)) +
     delimited(1, message.meta?.length ?? 0) +
     delimited(2, message.rateLimitProof?.length ?? 0) +
     3 // ephemeral: a tag of two bytes and the value
@@ -52,15 +54,11 @@ export function messageSizeBytes(message: WakuMessage): number {
 }
 
 function delimited(tagBytes: number, length: number): number {
-  return tagBytes + varintLength(BigInt(length)) + length
+  return tagBytes + varintLength(length) + length
 }
 
-function varintLength(value: bigint): number {
-  let length = 1
-  for (let rest = value >> 7n; rest > 0n; rest >>= 7n) {
-    length++
-  }
-  return length
+function varintLength(value: number | bigint): number {
+  return Math.ceil(value.toString(2).length / 7)
 }
 
 function zigzag(value: bigint): bigint {
@@ -75,22 +73,43 @@ function zigzag(value: bigint): bigint {
  * @throws {@link InvalidArgumentError} naming the field that is wrong
  * @throws {@link MessageTooLargeError} with size and limit
  */
-export function assertMessage(message: WakuMessage, maxMessageBytes: number = DEFAULT_MAX_MESSAGE_BYTES): void {
+export function assertMessage(
+  message: WakuMessage,
+  maxMessageBytes: number = DEFAULT_MAX_MESSAGE_BYTES
+): void {
+  if (typeof message !== 'object' || message === null) {
+    throw new InvalidArgumentError('message', 'must be an object')
+  }
   if (!(message.payload instanceof Uint8Array)) {
     throw new InvalidArgumentError('message.payload', 'must be a Uint8Array')
   }
   if (typeof message.contentTopic !== 'string' || message.contentTopic === '') {
     throw new InvalidArgumentError('message.contentTopic', 'must be a non-empty string')
   }
+  if (!message.contentTopic.isWellFormed()) {
+    throw new InvalidArgumentError('message.contentTopic', 'must not hold half of a surrogate pair')
+  }
   const { version, timestamp, meta, rateLimitProof, ephemeral } = message
-  if (version !== undefined && !(Number.isInteger(version) && version >= 0 && version <= 0xffffffff)) {
+  if (
+    version !== undefined &&
+    !(Number.isInteger(version) && version >= 0 && version <= 0xffffffff)
+  ) {
     throw new InvalidArgumentError('message.version', 'must be an unsigned 32-bit integer')
   }
-  if (timestamp !== undefined && (typeof timestamp !== 'bigint' || BigInt.asIntN(64, timestamp) !== timestamp)) {
-    throw new InvalidArgumentError('message.timestamp', 'must be a bigint of nanoseconds that fits into 64 bits')
+  if (
+    timestamp !== undefined &&
+    (typeof timestamp !== 'bigint' || BigInt.asIntN(64, timestamp) !== timestamp)
+  ) {
+    throw new InvalidArgumentError(
+      'message.timestamp',
+      'must be a bigint of nanoseconds that fits into 64 bits'
+    )
   }
   if (meta !== undefined && !(meta instanceof Uint8Array && meta.length <= MAX_META_BYTES)) {
-    throw new InvalidArgumentError('message.meta', `must be a Uint8Array of at most ${MAX_META_BYTES} bytes`)
+    throw new InvalidArgumentError(
+      'message.meta',
+      `must be a Uint8Array of at most ${MAX_META_BYTES} bytes`
+    )
   }
   if (rateLimitProof !== undefined && !(rateLimitProof instanceof Uint8Array)) {
     throw new InvalidArgumentError('message.rateLimitProof', 'must be a Uint8Array')

@@ -47,12 +47,18 @@ const MAX_SHARDS = 1024
  * @throws {@link InvalidArgumentError} if a part is missing or empty, or the generation is not a number
  * @see 23/WAKU2-TOPICS and 51/WAKU2-RELAY-SHARDING
  */
-export function parseContentTopic(contentTopic: string, parameter = 'contentTopic'): ContentTopicParts {
+export function parseContentTopic(
+  contentTopic: string,
+  parameter = 'contentTopic'
+): ContentTopicParts {
   const [empty, ...parts] = typeof contentTopic === 'string' ? contentTopic.split('/') : []
   const generation = parts.length === 5 ? parts.shift() : '0'
   const [application, version, name, encoding] = parts
   if (empty !== '' || parts.length !== 4 || !application || !version || !name || !encoding) {
-    throw new InvalidArgumentError(parameter, 'must have the form /{application}/{version}/{name}/{encoding}')
+    throw new InvalidArgumentError(
+      parameter,
+      'must have the form /{application}/{version}/{name}/{encoding}'
+    )
   }
   if (!/^[0-9]{1,9}$/.test(generation ?? '')) {
     throw new InvalidArgumentError(parameter, 'must name its generation as a number')
@@ -64,16 +70,23 @@ export function parseContentTopic(contentTopic: string, parameter = 'contentTopi
  * The shard of a content topic under automatic sharding: the last eight bytes of SHA-256 over application and version, as a
  * big-endian number, modulo the shard count.
  *
- * @throws {@link InvalidArgumentError} for a malformed topic or a generation other than 0
+ * @throws {@link InvalidArgumentError} for a malformed topic, a generation other than 0, or a shard count out of range
  * @see 51/WAKU2-RELAY-SHARDING, automatic sharding
  */
-export function toShard(contentTopic: string, shardCount: number, parameter = 'contentTopic'): number {
+export function toShard(
+  contentTopic: string,
+  shardCount: number,
+  parameter = 'contentTopic'
+): number {
+  assertShardCount(shardCount)
   const { generation, application, version } = parseContentTopic(contentTopic, parameter)
   if (generation !== 0) {
     throw new InvalidArgumentError(parameter, `is of generation ${generation}; only 0 is specified`)
   }
   const digest = sha256(encodeText(application + version))
-  const last = new DataView(digest.buffer, digest.byteOffset, digest.length).getBigUint64(digest.length - 8)
+  const last = new DataView(digest.buffer, digest.byteOffset, digest.length).getBigUint64(
+    digest.length - 8
+  )
   return Number(last % BigInt(shardCount))
 }
 
@@ -86,7 +99,9 @@ export function formatPubsubTopic({ clusterId, shard }: Shard): string {
 export function parsePubsubTopic(pubsubTopic: string): Shard | undefined {
   const match = /^\/waku\/2\/rs\/(\d{1,5})\/(\d{1,5})$/.exec(pubsubTopic)
   const shard = { clusterId: Number(match?.[1]), shard: Number(match?.[2]) }
-  return match !== null && shard.clusterId <= MAX_CLUSTER_ID && shard.shard <= 0xffff ? shard : undefined
+  return match !== null && shard.clusterId <= MAX_CLUSTER_ID && shard.shard <= 0xffff
+    ? shard
+    : undefined
 }
 
 /**
@@ -97,16 +112,29 @@ export function parsePubsubTopic(pubsubTopic: string): Shard | undefined {
  * @throws {@link InvalidArgumentError} if it cannot be told: a malformed content topic under automatic sharding, or several
  * pubsub topics under static sharding
  */
-export function toPubsubTopic(contentTopic: string, network: NetworkConfig, parameter = 'contentTopic'): string {
+export function toPubsubTopic(
+  contentTopic: string,
+  network: NetworkConfig,
+  parameter = 'contentTopic'
+): string {
   if ('shardCount' in network) {
     const shard = toShard(contentTopic, network.shardCount, parameter)
     return formatPubsubTopic({ clusterId: network.clusterId, shard })
   }
   const [only, ...others] = network.pubsubTopics
   if (only === undefined || others.length > 0) {
-    throw new InvalidArgumentError('pubsubTopic', 'must be given: several are in use, and sharding is static')
+    throw new InvalidArgumentError(
+      'pubsubTopic',
+      'must be given: several are in use, and sharding is static'
+    )
   }
   return only
+}
+
+function assertShardCount(shardCount: number): void {
+  if (!Number.isInteger(shardCount) || shardCount < 1 || shardCount > MAX_SHARDS) {
+    throw new InvalidArgumentError('shardCount', `must be an integer from 1 to ${MAX_SHARDS}`)
+  }
 }
 
 /**
@@ -115,14 +143,15 @@ export function toPubsubTopic(contentTopic: string, network: NetworkConfig, para
  * @throws {@link InvalidArgumentError} naming the field that is wrong
  */
 export function assertNetworkConfig(network: NetworkConfig): void {
-  if (!Number.isInteger(network.clusterId) || network.clusterId < 0 || network.clusterId > MAX_CLUSTER_ID) {
+  if (
+    !Number.isInteger(network.clusterId) ||
+    network.clusterId < 0 ||
+    network.clusterId > MAX_CLUSTER_ID
+  ) {
     throw new InvalidArgumentError('clusterId', `must be an integer from 0 to ${MAX_CLUSTER_ID}`)
   }
   if ('shardCount' in network) {
-    const { shardCount } = network
-    if (!Number.isInteger(shardCount) || shardCount < 1 || shardCount > MAX_SHARDS) {
-      throw new InvalidArgumentError('shardCount', `must be an integer from 1 to ${MAX_SHARDS}`)
-    }
+    assertShardCount(network.shardCount)
     return
   }
   if (!Array.isArray(network.pubsubTopics) || network.pubsubTopics.length === 0) {
@@ -134,7 +163,10 @@ export function assertNetworkConfig(network: NetworkConfig): void {
     }
     const shard = parsePubsubTopic(topic)
     if (shard !== undefined && shard.clusterId !== network.clusterId) {
-      throw new InvalidArgumentError('pubsubTopics', `${topic} is not of cluster ${network.clusterId}`)
+      throw new InvalidArgumentError(
+        'pubsubTopics',
+        `${topic} is not of cluster ${network.clusterId}`
+      )
     }
   }
 }

@@ -22,7 +22,13 @@ export {
   type LightPushResponse
 } from './light-push-3.ts'
 export { decodeWakuMessage, encodeWakuMessage } from './message.ts'
-export { decodeMetadata, encodeMetadata, MAX_METADATA_BYTES, METADATA_PROTOCOL, type Metadata } from './metadata.ts'
+export {
+  decodeMetadata,
+  encodeMetadata,
+  MAX_METADATA_BYTES,
+  METADATA_PROTOCOL,
+  type Metadata
+} from './metadata.ts'
 export {
   decodeHistoryIndexBeta2,
   decodeHistoryQueryBeta2,

@@ -24,11 +24,15 @@ export interface LegacyPushResponse {
 const FIELDS: FieldTable = {
   1: 'string',
   2: { 1: 'string', 2: 'bytes' },
-  3: { 1: 'uint64', 2: 'string' }
+  3: { 1: 'bool', 2: 'string' }
 }
 
 /** Encodes a request. */
-export function encodeLegacyPushRequest({ requestId, pubsubTopic, message }: LegacyPushRequest): Uint8Array<ArrayBuffer> {
+export function encodeLegacyPushRequest({
+  requestId,
+  pubsubTopic,
+  message
+}: LegacyPushRequest): Uint8Array<ArrayBuffer> {
   return PushRpc.encode({ requestId, request: { pubsubTopic, message } })
 }
 
@@ -40,17 +44,25 @@ export function encodeLegacyPushRequest({ requestId, pubsubTopic, message }: Leg
 export function decodeLegacyPushRequest(bytes: Uint8Array): LegacyPushRequest {
   const { requestId, request } = decodeChecked(PushRpc.decode, bytes, FIELDS)
   if (requestId === undefined || request === undefined) {
-    throw new InvalidMessageError(`light push request has no ${requestId === undefined ? 'request id' : 'request'}`)
+    throw new InvalidMessageError(
+      `light push request has no ${requestId === undefined ? 'request id' : 'request'}`
+    )
   }
   const { pubsubTopic, message } = request
   if (pubsubTopic === undefined || message === undefined) {
-    throw new InvalidMessageError(`light push request has no ${pubsubTopic === undefined ? 'pubsub topic' : 'message'}`)
+    throw new InvalidMessageError(
+      `light push request has no ${pubsubTopic === undefined ? 'pubsub topic' : 'message'}`
+    )
   }
   return { requestId, pubsubTopic, message }
 }
 
 /** Encodes a response. */
-export function encodeLegacyPushResponse({ requestId, isSuccess, info }: LegacyPushResponse): Uint8Array<ArrayBuffer> {
+export function encodeLegacyPushResponse({
+  requestId,
+  isSuccess,
+  info
+}: LegacyPushResponse): Uint8Array<ArrayBuffer> {
   return PushRpc.encode({ requestId, response: { isSuccess, info: info || undefined } })
 }
 

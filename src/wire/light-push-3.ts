@@ -42,16 +42,25 @@ export function encodeLightPushRequest(request: LightPushRequest): Uint8Array<Ar
  * @throws {@link InvalidMessageError} if it does not decode, or request id or message is absent
  */
 export function decodeLightPushRequest(bytes: Uint8Array): LightPushRequest {
-  const { requestId, pubsubTopic, message } = decodeChecked(LightPushRequestCodec.decode, bytes, REQUEST_FIELDS)
+  const { requestId, pubsubTopic, message } = decodeChecked(
+    LightPushRequestCodec.decode,
+    bytes,
+    REQUEST_FIELDS
+  )
   if (requestId === undefined || message === undefined) {
-    throw new InvalidMessageError(`light push request has no ${requestId === undefined ? 'request id' : 'message'}`)
+    throw new InvalidMessageError(
+      `light push request has no ${requestId === undefined ? 'request id' : 'message'}`
+    )
   }
   return { requestId, message, ...(pubsubTopic === undefined ? undefined : { pubsubTopic }) }
 }
 
 /** Encodes a response. */
 export function encodeLightPushResponse(response: LightPushResponse): Uint8Array<ArrayBuffer> {
-  return LightPushResponseCodec.encode({ ...response, statusDesc: response.statusDesc || undefined })
+  return LightPushResponseCodec.encode({
+    ...response,
+    statusDesc: response.statusDesc || undefined
+  })
 }
 
 /**
@@ -60,6 +69,10 @@ export function encodeLightPushResponse(response: LightPushResponse): Uint8Array
  * @throws {@link InvalidMessageError} if it does not decode
  */
 export function decodeLightPushResponse(bytes: Uint8Array): LightPushResponse {
-  const { requestId = '', statusCode = 0, ...rest } = decodeChecked(LightPushResponseCodec.decode, bytes, RESPONSE_FIELDS)
+  const {
+    requestId = '',
+    statusCode = 0,
+    ...rest
+  } = decodeChecked(LightPushResponseCodec.decode, bytes, RESPONSE_FIELDS)
   return { requestId, statusCode, ...rest }
 }

@@ -1,6 +1,6 @@
 import { InvalidMessageError } from '../errors.ts'
 import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
-import { decodeChecked, type FieldTable } from './fields.ts'
+import { decodeChecked, type FieldTable, toSigned64, unlessEmpty } from './fields.ts'
 import { WakuMessage as WakuMessageCodec } from './generated/message.ts'
 
 const FIELDS: FieldTable = {
@@ -10,56 +10,54 @@ const FIELDS: FieldTable = {
   10: 'uint64',
   11: 'bytes',
   21: 'bytes',
-  31: 'uint64'
+  31: 'bool'
 }
 
 /**
  * Encodes a message in its minimal form: payload and content topic always, optional fields only where they say something.
  *
+ * @returns bytes in a buffer of their own, so that they can be transferred or stored as they are
  * @see 14/WAKU2-MESSAGE; the reference node refuses a message whose payload or content topic is absent
  */
 export function encodeWakuMessage(message: WakuMessage): Uint8Array<ArrayBuffer> {
   const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } = message
-  return WakuMessageCodec.encode({
+  const pooled = WakuMessageCodec.encode({
     payload,
     contentTopic,
     version: version === 0 ? undefined : version,
-    timestamp,
-    meta: isEmpty(meta) ? undefined : meta,
-    rateLimitProof: isEmpty(rateLimitProof) ? undefined : rateLimitProof,
+    timestamp: toSigned64(timestamp),
+    meta: unlessEmpty(meta),
+    rateLimitProof: unlessEmpty(rateLimitProof),
     ephemeral: ephemeral === true ? true : undefined
   })
+  return new Uint8Array(pooled)
 }
 
 /**
- * Decodes a message. Empty optional fields, as the reference node writes them, come back as absent.
+ * Decodes a message. Empty optional fields, as the reference node writes them, come back as absent. What it returns are
+ * copies: a message that is kept does not keep the frame it came in.
  *
  * @throws {@link InvalidMessageError} if the bytes do not decode, payload or content topic is absent, or `meta` is longer than
  * 64 bytes
  */
 export function decodeWakuMessage(bytes: Uint8Array): WakuMessage {
-  const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } = decodeChecked(
-    WakuMessageCodec.decode,
-    bytes,
-    FIELDS
-  )
+  const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } =
+    decodeChecked(WakuMessageCodec.decode, bytes, FIELDS)
   if (payload === undefined || contentTopic === undefined) {
-    throw new InvalidMessageError(`message has no ${payload === undefined ? 'payload' : 'content topic'}`)
+    throw new InvalidMessageError(
+      `message has no ${payload === undefined ? 'payload' : 'content topic'}`
+    )
   }
   if (meta !== undefined && meta.length > MAX_META_BYTES) {
     throw new InvalidMessageError(`meta of ${meta.length} bytes exceeds ${MAX_META_BYTES}`)
   }
   return {
-    payload,
+    payload: new Uint8Array(payload),
     contentTopic,
     ...(version ? { version } : undefined),
     ...(timestamp === undefined ? undefined : { timestamp }),
-    ...(isEmpty(meta) ? undefined : { meta }),
-    ...(isEmpty(rateLimitProof) ? undefined : { rateLimitProof }),
+    ...(meta?.length ? { meta: new Uint8Array(meta) } : undefined),
+    ...(rateLimitProof?.length ? { rateLimitProof: new Uint8Array(rateLimitProof) } : undefined),
     ...(ephemeral ? { ephemeral } : undefined)
   }
-}
-
-function isEmpty(bytes: Uint8Array | undefined): boolean {
-  return bytes === undefined || bytes.length === 0
 }

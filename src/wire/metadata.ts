@@ -1,3 +1,4 @@
+import { LimitExceededError } from '../errors.ts'
 import { decodeChecked, smallVarint, varintEnd, visitFields } from './fields.ts'
 import { WakuMetadata as WakuMetadataCodec } from './generated/metadata.ts'
 
@@ -17,16 +18,23 @@ export interface Metadata {
 
 /** Encodes metadata; the cluster id is written even when it is 0, shards only where there are any. */
 export function encodeMetadata({ clusterId, shards }: Metadata): Uint8Array<ArrayBuffer> {
-  return WakuMetadataCodec.encode({ clusterId, shards: shards.length === 0 ? undefined : packVarints(shards) })
+  return WakuMetadataCodec.encode({
+    clusterId,
+    shards: shards.length === 0 ? undefined : packVarints(shards)
+  })
 }
 
 /**
  * Decodes metadata. Shards are read from field 3, else from the older field 2, each packed or not.
  *
  * @throws {@link InvalidMessageError} if it does not decode
+ * @throws {@link LimitExceededError} for more than {@link MAX_METADATA_BYTES}
  */
 export function decodeMetadata(bytes: Uint8Array): Metadata {
-  const { clusterId } = decodeChecked(WakuMetadataCodec.decode, bytes, { 1: 'uint32' })
+  if (bytes.length > MAX_METADATA_BYTES) {
+    throw new LimitExceededError(`metadata of ${bytes.length} bytes`, MAX_METADATA_BYTES)
+  }
+  const { clusterId } = decodeChecked(WakuMetadataCodec.decode, bytes, { 1: 'uint32', 3: 'bytes' })
   const shards: Record<number, number[]> = { 2: [], 3: [] }
   visitFields(bytes, (fieldNumber, wireType, start, end) => {
     const list = shards[fieldNumber]

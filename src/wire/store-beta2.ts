@@ -1,5 +1,11 @@
 import { InvalidMessageError } from '../errors.ts'
-import { decodeChecked, type FieldTable } from './fields.ts'
+import {
+  DEFAULT_MAX_COUNT,
+  decodeChecked,
+  type FieldTable,
+  toSigned64,
+  unlessEmpty
+} from './fields.ts'
 import { HistoryRpc, Index as IndexCodec } from './generated/store-beta2.ts'
 
 /** Protocol id of store, first generation with pagination. */
@@ -42,11 +48,11 @@ const BACKWARD = 1
 
 const INDEX_FIELDS: FieldTable = { 1: 'bytes', 2: 'fixed32' }
 const PAGING_FIELDS: FieldTable = { 1: 'uint64', 2: 'bytes', 3: 'uint32' }
-const FIELDS: FieldTable = {
+const toFields = (maxCount: number): FieldTable => ({
   1: 'string',
-  2: { 2: 'string', 3: PAGING_FIELDS },
-  3: { 2: 'bytes', 3: PAGING_FIELDS }
-}
+  2: { 2: { repeated: 'string', maxCount }, 3: PAGING_FIELDS },
+  3: { 2: { repeated: 'bytes', maxCount }, 3: PAGING_FIELDS }
+})
 
 interface EncodedPagingInfo {
   pageSize?: bigint
@@ -54,35 +60,55 @@ interface EncodedPagingInfo {
   direction?: number
 }
 
-function toPagingInfo({ pageSize = 0n, cursor, direction = FORWARD }: EncodedPagingInfo): PagingInfoBeta2 {
-  return { pageSize, cursor, forward: direction === FORWARD }
+function toPagingInfo({
+  pageSize = 0n,
+  cursor,
+  direction = FORWARD
+}: EncodedPagingInfo): PagingInfoBeta2 {
+  if (pageSize < 0n) {
+    throw new InvalidMessageError(`page size ${pageSize}`)
+  }
+  return { pageSize, cursor: unlessEmpty(cursor), forward: direction === FORWARD }
 }
 
 function fromPagingInfo({ pageSize, cursor, forward }: PagingInfoBeta2): EncodedPagingInfo {
-  return { pageSize, cursor, direction: forward ? FORWARD : BACKWARD }
+  return { pageSize: toSigned64(pageSize), cursor, direction: forward ? FORWARD : BACKWARD }
 }
 
 /** Encodes a request. */
 export function encodeHistoryQueryBeta2(query: HistoryQueryBeta2): Uint8Array<ArrayBuffer> {
   const { requestId, topics } = query
-  return HistoryRpc.encode({ requestId, query: { topics: [...topics], pagingInfo: fromPagingInfo(query) } })
+  return HistoryRpc.encode({
+    requestId,
+    query: { topics: [...topics], pagingInfo: fromPagingInfo(query) }
+  })
 }
 
 /**
  * Decodes a request; without paging info it asks for everything, forward.
  *
- * @throws {@link InvalidMessageError} if it does not decode, or has no request id or query
+ * @param bytes - the frame
+ * @param maxTopics - largest number of topics
+ * @throws {@link InvalidMessageError} if it does not decode, has no request id or query, or a negative page size
+ * @throws {@link LimitExceededError} for more topics than `maxTopics`
  */
-export function decodeHistoryQueryBeta2(bytes: Uint8Array): HistoryQueryBeta2 {
-  const { requestId, query } = decodeChecked(HistoryRpc.decode, bytes, FIELDS)
+export function decodeHistoryQueryBeta2(
+  bytes: Uint8Array,
+  maxTopics = DEFAULT_MAX_COUNT
+): HistoryQueryBeta2 {
+  const { requestId, query } = decodeChecked(HistoryRpc.decode, bytes, toFields(maxTopics))
   if (requestId === undefined || query === undefined) {
-    throw new InvalidMessageError(`history query has no ${requestId === undefined ? 'request id' : 'query'}`)
+    throw new InvalidMessageError(
+      `history query has no ${requestId === undefined ? 'request id' : 'query'}`
+    )
   }
   return { requestId, topics: query.topics, ...toPagingInfo(query.pagingInfo ?? {}) }
 }
 
 /** Encodes a response. */
-export function encodeHistoryResponseBeta2(response: HistoryResponseBeta2): Uint8Array<ArrayBuffer> {
+export function encodeHistoryResponseBeta2(
+  response: HistoryResponseBeta2
+): Uint8Array<ArrayBuffer> {
   const { requestId, messages, pagingInfo } = response
   return HistoryRpc.encode({
     requestId,
@@ -93,14 +119,28 @@ export function encodeHistoryResponseBeta2(response: HistoryResponseBeta2): Uint
 /**
  * Decodes a response, messages excepted.
  *
- * @throws {@link InvalidMessageError} if it does not decode or is no response
+ * @param bytes - the frame
+ * @param maxMessages - largest number of messages
+ * @throws {@link InvalidMessageError} if it does not decode, is no response, or has a negative page size
+ * @throws {@link LimitExceededError} for more messages than `maxMessages`
  */
-export function decodeHistoryResponseBeta2(bytes: Uint8Array): HistoryResponseBeta2 {
-  const { requestId = '', response } = decodeChecked(HistoryRpc.decode, bytes, FIELDS)
+export function decodeHistoryResponseBeta2(
+  bytes: Uint8Array,
+  maxMessages = DEFAULT_MAX_COUNT
+): HistoryResponseBeta2 {
+  const { requestId = '', response } = decodeChecked(
+    HistoryRpc.decode,
+    bytes,
+    toFields(maxMessages)
+  )
   if (response === undefined) {
     throw new InvalidMessageError('history answer holds no response')
   }
-  return { requestId, messages: response.messages, pagingInfo: response.pagingInfo && toPagingInfo(response.pagingInfo) }
+  return {
+    requestId,
+    messages: response.messages,
+    pagingInfo: response.pagingInfo && toPagingInfo(response.pagingInfo)
+  }
 }
 
 /** Encodes an index. */
@@ -111,12 +151,15 @@ export function encodeHistoryIndexBeta2(index: HistoryIndexBeta2): Uint8Array<Ar
 /**
  * Decodes an index.
  *
- * @throws {@link InvalidMessageError} if it does not decode or has no digest
+ * @throws {@link InvalidMessageError} if it does not decode, has no digest, or its time is no number
  */
 export function decodeHistoryIndexBeta2(bytes: Uint8Array): HistoryIndexBeta2 {
   const { digest, receivedTime = 0 } = decodeChecked(IndexCodec.decode, bytes, INDEX_FIELDS)
   if (digest === undefined) {
     throw new InvalidMessageError('index has no digest')
+  }
+  if (!Number.isFinite(receivedTime)) {
+    throw new InvalidMessageError('received time is not finite')
   }
   return { digest, receivedTime }
 }

@@ -1,5 +1,11 @@
 import { InvalidMessageError } from '../errors.ts'
-import { decodeChecked, type FieldTable } from './fields.ts'
+import {
+  DEFAULT_MAX_COUNT,
+  decodeChecked,
+  type FieldTable,
+  toSigned64,
+  unlessEmpty
+} from './fields.ts'
 import { HistoryRpc, Index as IndexCodec } from './generated/store-beta4.ts'
 
 /** Protocol id of store, the generation before store-query. */
@@ -51,11 +57,17 @@ const FORWARD = 1
 
 const INDEX_FIELDS: FieldTable = { 1: 'bytes', 2: 'uint64', 3: 'uint64', 4: 'string' }
 const PAGING_FIELDS: FieldTable = { 1: 'uint64', 2: 'bytes', 3: 'uint32' }
-const FIELDS: FieldTable = {
+const toFields = (maxCount: number): FieldTable => ({
   1: 'string',
-  2: { 2: 'string', 3: { 1: 'string' }, 4: PAGING_FIELDS, 5: 'uint64', 6: 'uint64' },
-  3: { 2: 'bytes', 3: PAGING_FIELDS, 4: 'uint32' }
-}
+  2: {
+    2: 'string',
+    3: { repeated: { 1: 'string' }, maxCount },
+    4: PAGING_FIELDS,
+    5: 'uint64',
+    6: 'uint64'
+  },
+  3: { 2: { repeated: 'bytes', maxCount }, 3: PAGING_FIELDS, 4: 'uint32' }
+})
 
 /** Encodes a request. Paging info with a direction is always written: its default differs from node to node. */
 export function encodeHistoryQuery(query: HistoryQuery): Uint8Array<ArrayBuffer> {
@@ -69,8 +81,8 @@ export function encodeHistoryQuery(query: HistoryQuery): Uint8Array<ArrayBuffer>
         cursor: query.cursor,
         direction: query.forward ? FORWARD : BACKWARD
       },
-      startTime: query.startTime,
-      endTime: query.endTime
+      startTime: toSigned64(query.startTime),
+      endTime: toSigned64(query.endTime)
     }
   })
 }
@@ -78,12 +90,20 @@ export function encodeHistoryQuery(query: HistoryQuery): Uint8Array<ArrayBuffer>
 /**
  * Decodes a request.
  *
+ * @param bytes - the frame
+ * @param maxContentTopics - largest number of content topics
  * @throws {@link InvalidMessageError} if it does not decode, or has no request id or query
+ * @throws {@link LimitExceededError} for more content topics than `maxContentTopics`
  */
-export function decodeHistoryQuery(bytes: Uint8Array): HistoryQuery {
-  const { requestId, query } = decodeChecked(HistoryRpc.decode, bytes, FIELDS)
+export function decodeHistoryQuery(
+  bytes: Uint8Array,
+  maxContentTopics = DEFAULT_MAX_COUNT
+): HistoryQuery {
+  const { requestId, query } = decodeChecked(HistoryRpc.decode, bytes, toFields(maxContentTopics))
   if (requestId === undefined || query === undefined) {
-    throw new InvalidMessageError(`history query has no ${requestId === undefined ? 'request id' : 'query'}`)
+    throw new InvalidMessageError(
+      `history query has no ${requestId === undefined ? 'request id' : 'query'}`
+    )
   }
   const { pubsubTopic, contentFilters, pagingInfo, startTime, endTime } = query
   return {
@@ -99,7 +119,12 @@ export function decodeHistoryQuery(bytes: Uint8Array): HistoryQuery {
 }
 
 /** Encodes a response as the reference node does: paging info only where there is a cursor, and the error always. */
-export function encodeHistoryResponse({ requestId, messages, cursor, error }: HistoryResponse): Uint8Array<ArrayBuffer> {
+export function encodeHistoryResponse({
+  requestId,
+  messages,
+  cursor,
+  error
+}: HistoryResponse): Uint8Array<ArrayBuffer> {
   return HistoryRpc.encode({
     requestId,
     response: {
@@ -111,28 +136,46 @@ export function encodeHistoryResponse({ requestId, messages, cursor, error }: Hi
 }
 
 /**
- * Decodes a response, messages excepted. A response that is absent altogether is an empty page: old nodes leave out what
- * has its default value.
+ * Decodes a response, messages excepted. A response that is absent altogether is an empty page, and an empty cursor is none:
+ * old nodes leave out what has its default value.
  *
- * @throws {@link InvalidMessageError} if it does not decode; an empty frame is how the reference node answers a request that
- * it could not read
+ * @param bytes - the frame
+ * @param maxMessages - largest number of messages
+ * @throws {@link InvalidMessageError} if it does not decode or is a query; an empty frame is how the reference node answers a
+ * request that it could not read
+ * @throws {@link LimitExceededError} for more messages than `maxMessages`
  */
-export function decodeHistoryResponse(bytes: Uint8Array): HistoryResponse {
+export function decodeHistoryResponse(
+  bytes: Uint8Array,
+  maxMessages = DEFAULT_MAX_COUNT
+): HistoryResponse {
   if (bytes.length === 0) {
     throw new InvalidMessageError('the node could not read the query')
   }
-  const { requestId = '', response } = decodeChecked(HistoryRpc.decode, bytes, FIELDS)
+  const {
+    requestId = '',
+    query,
+    response
+  } = decodeChecked(HistoryRpc.decode, bytes, toFields(maxMessages))
+  if (response === undefined && query !== undefined) {
+    throw new InvalidMessageError('history answer holds a query')
+  }
   return {
     requestId,
     messages: response?.messages ?? [],
-    cursor: response?.pagingInfo?.cursor,
+    cursor: unlessEmpty(response?.pagingInfo?.cursor),
     error: response?.error ?? HISTORY_ERROR.NONE
   }
 }
 
 /** Encodes an index; all four fields are always written, as the reference node requires. */
 export function encodeHistoryIndex(index: HistoryIndex): Uint8Array<ArrayBuffer> {
-  return IndexCodec.encode(index)
+  const { receiverTime, senderTime } = index
+  return IndexCodec.encode({
+    ...index,
+    receiverTime: toSigned64(receiverTime),
+    senderTime: toSigned64(senderTime)
+  })
 }
 
 /**
@@ -141,11 +184,12 @@ export function encodeHistoryIndex(index: HistoryIndex): Uint8Array<ArrayBuffer>
  * @throws {@link InvalidMessageError} if it does not decode or has no digest
  */
 export function decodeHistoryIndex(bytes: Uint8Array): HistoryIndex {
-  const { digest, receiverTime = 0n, senderTime = 0n, pubsubTopic = '' } = decodeChecked(
-    IndexCodec.decode,
-    bytes,
-    INDEX_FIELDS
-  )
+  const {
+    digest,
+    receiverTime = 0n,
+    senderTime = 0n,
+    pubsubTopic = ''
+  } = decodeChecked(IndexCodec.decode, bytes, INDEX_FIELDS)
   if (digest === undefined) {
     throw new InvalidMessageError('index has no digest')
   }

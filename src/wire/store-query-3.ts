@@ -1,5 +1,5 @@
 import { InvalidMessageError } from '../errors.ts'
-import { decodeChecked, type FieldTable } from './fields.ts'
+import { decodeChecked, type FieldTable, toSigned64, unlessEmpty } from './fields.ts'
 import {
   StoreQueryRequest as StoreQueryRequestCodec,
   StoreQueryResponse as StoreQueryResponseCodec,
@@ -50,19 +50,25 @@ export interface WakuMessageKeyValue {
   readonly pubsubTopic?: string
 }
 
-const REQUEST_FIELDS: FieldTable = {
+const toRequestFields = (maxCount: number): FieldTable => ({
   1: 'string',
-  2: 'uint64',
+  2: 'bool',
   10: 'string',
-  11: 'string',
+  11: { repeated: 'string', maxCount },
   12: 'uint64',
   13: 'uint64',
-  20: 'bytes',
+  20: { repeated: 'bytes', maxCount },
   51: 'bytes',
-  52: 'uint64',
+  52: 'bool',
   53: 'uint64'
-}
-const RESPONSE_FIELDS: FieldTable = { 1: 'string', 10: 'uint32', 11: 'string', 20: 'bytes', 51: 'bytes' }
+})
+const toResponseFields = (maxCount: number): FieldTable => ({
+  1: 'string',
+  10: 'uint32',
+  11: 'string',
+  20: { repeated: 'bytes', maxCount },
+  51: 'bytes'
+})
 const ENTRY_FIELDS: FieldTable = { 1: 'bytes', 2: 'bytes', 3: 'string' }
 
 /** Encodes a request. Booleans are always written: an absent direction means backward. */
@@ -71,6 +77,8 @@ export function encodeStoreQueryRequest(request: StoreQueryRequest): Uint8Array<
     ...request,
     pubsubTopic: request.pubsubTopic || undefined,
     contentTopics: [...request.contentTopics],
+    timeStart: toSigned64(request.timeStart),
+    timeEnd: toSigned64(request.timeEnd),
     messageHashes: [...request.messageHashes]
   })
 }
@@ -84,39 +92,43 @@ export function encodeStoreQueryRequest(request: StoreQueryRequest): Uint8Array<
  * @throws {@link LimitExceededError} for more content topics or hashes than `maxCount`
  */
 export function decodeStoreQueryRequest(bytes: Uint8Array, maxCount: number): StoreQueryRequest {
-  const { requestId, includeData = false, paginationForward = false, ...rest } = decodeChecked(
-    StoreQueryRequestCodec.decode,
-    bytes,
-    REQUEST_FIELDS,
-    { 11: maxCount, 20: maxCount }
-  )
+  const {
+    requestId,
+    includeData = false,
+    paginationForward = false,
+    ...rest
+  } = decodeChecked(StoreQueryRequestCodec.decode, bytes, toRequestFields(maxCount))
   if (requestId === undefined) {
     throw new InvalidMessageError('store query request has no request id')
   }
   return { requestId, includeData, paginationForward, ...rest }
 }
 
-/** Encodes a response. */
+/** Encodes a response. A description is always written, be it empty: the reference client refuses an answer without. */
 export function encodeStoreQueryResponse(response: StoreQueryResponse): Uint8Array<ArrayBuffer> {
-  return StoreQueryResponseCodec.encode({ ...response, messages: [...response.messages] })
+  const { statusDesc = '', messages } = response
+  return StoreQueryResponseCodec.encode({ ...response, statusDesc, messages: [...messages] })
 }
 
 /**
- * Decodes a response, entries excepted.
+ * Decodes a response, entries excepted. An empty cursor is as good as none.
  *
  * @param bytes - the frame
  * @param maxMessages - largest number of entries
  * @throws {@link InvalidMessageError} if it does not decode
  * @throws {@link LimitExceededError} for more entries than `maxMessages`
  */
-export function decodeStoreQueryResponse(bytes: Uint8Array, maxMessages: number): StoreQueryResponse {
-  const { requestId = '', statusCode = 0, ...rest } = decodeChecked(
-    StoreQueryResponseCodec.decode,
-    bytes,
-    RESPONSE_FIELDS,
-    { 20: maxMessages }
-  )
-  return { requestId, statusCode, ...rest }
+export function decodeStoreQueryResponse(
+  bytes: Uint8Array,
+  maxMessages: number
+): StoreQueryResponse {
+  const {
+    requestId = '',
+    statusCode = 0,
+    paginationCursor,
+    ...rest
+  } = decodeChecked(StoreQueryResponseCodec.decode, bytes, toResponseFields(maxMessages))
+  return { requestId, statusCode, ...rest, paginationCursor: unlessEmpty(paginationCursor) }
 }
 
 /** Encodes one entry. */
@@ -130,7 +142,11 @@ export function encodeWakuMessageKeyValue(entry: WakuMessageKeyValue): Uint8Arra
  * @throws {@link InvalidMessageError} if it does not decode, or its hash is not 32 bytes long
  */
 export function decodeWakuMessageKeyValue(bytes: Uint8Array): WakuMessageKeyValue {
-  const { messageHash, message, pubsubTopic } = decodeChecked(WakuMessageKeyValueCodec.decode, bytes, ENTRY_FIELDS)
+  const { messageHash, message, pubsubTopic } = decodeChecked(
+    WakuMessageKeyValueCodec.decode,
+    bytes,
+    ENTRY_FIELDS
+  )
   if (messageHash?.length !== 32) {
     throw new InvalidMessageError(`message hash of ${messageHash?.length ?? 0} bytes`)
   }
