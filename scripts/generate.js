@@ -1,5 +1,6 @@
 // Makes src/wire/generated/ from protos/: protons writes the codecs, and what nothing here uses (its streaming decoder
-// and the types of that) is left out, since a bundler cannot drop it from a namespace.
+// and the types of that) is left out, since a bundler cannot drop it from a namespace; and each namespace becomes a
+// constant made by a call marked as pure, since a bundler that trusts no side-effects flag keeps every namespace.
 // With --check it only compares, and fails on a difference.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +30,7 @@ try {
   const different = []
   for (const source of sources) {
     const name = source.replace(/\.proto$/, '.ts')
-    const code = withoutStreaming(readFileSync(join(folder, name), 'utf8'), source)
+    const code = withoutNamespaces(withoutStreaming(readFileSync(join(folder, name), 'utf8'), source))
     const path = join(target, name)
     if (check) {
       if (code !== readFileSync(path, { encoding: 'utf8' })) {
@@ -60,4 +61,13 @@ function withoutStreaming(code, source) {
   }
   const header = `// Generated from protos/${source} by \`npm run generate\`. Do not edit.\n`
   return header + kept
+}
+
+/** Makes `export const X = (() => { … return { codec, encode, decode } })()` of each `export namespace X`. */
+function withoutNamespaces(code) {
+  return code.replace(/^export namespace (\w+) \{\n(.*?)^\}\n/gms, (_, name, body) => {
+    const names = [...body.matchAll(/^ {2}export (?:const|function) (\w+)/gm)].map(([, exported]) => exported)
+    const local = body.replace(/^ {2}export /gm, '  ')
+    return `export const ${name} = /* @__PURE__ */ (() => {\n${local}\n  return { ${names.join(', ')} }\n})()\n`
+  })
 }

@@ -9,10 +9,10 @@ export interface PushRpc {
   response?: PushResponse
 }
 
-export namespace PushRpc {
+export const PushRpc = /* @__PURE__ */ (() => {
   let _codec: Codec<PushRpc>
 
-  export const codec = (): Codec<PushRpc> => {
+  const codec = (): Codec<PushRpc> => {
     if (_codec == null) {
       _codec = message<PushRpc>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -76,24 +76,26 @@ export namespace PushRpc {
     return _codec
   }
 
-  export function encode (obj: Partial<PushRpc>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<PushRpc>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, PushRpc.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PushRpc>): PushRpc {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PushRpc>): PushRpc {
     return decodeMessage(buf, PushRpc.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface PushRequest {
   pubsubTopic?: string
   message?: Uint8Array<ArrayBuffer>
 }
 
-export namespace PushRequest {
+export const PushRequest = /* @__PURE__ */ (() => {
   let _codec: Codec<PushRequest>
 
-  export const codec = (): Codec<PushRequest> => {
+  const codec = (): Codec<PushRequest> => {
     if (_codec == null) {
       _codec = message<PushRequest>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -144,24 +146,26 @@ export namespace PushRequest {
     return _codec
   }
 
-  export function encode (obj: Partial<PushRequest>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<PushRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, PushRequest.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PushRequest>): PushRequest {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PushRequest>): PushRequest {
     return decodeMessage(buf, PushRequest.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface PushResponse {
   isSuccess?: boolean
   info?: string
 }
 
-export namespace PushResponse {
+export const PushResponse = /* @__PURE__ */ (() => {
   let _codec: Codec<PushResponse>
 
-  export const codec = (): Codec<PushResponse> => {
+  const codec = (): Codec<PushResponse> => {
     if (_codec == null) {
       _codec = message<PushResponse>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -212,11 +216,13 @@ export namespace PushResponse {
     return _codec
   }
 
-  export function encode (obj: Partial<PushResponse>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<PushResponse>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, PushResponse.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PushResponse>): PushResponse {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PushResponse>): PushResponse {
     return decodeMessage(buf, PushResponse.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()

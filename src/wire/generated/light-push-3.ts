@@ -9,10 +9,10 @@ export interface LightPushRequest {
   message?: Uint8Array<ArrayBuffer>
 }
 
-export namespace LightPushRequest {
+export const LightPushRequest = /* @__PURE__ */ (() => {
   let _codec: Codec<LightPushRequest>
 
-  export const codec = (): Codec<LightPushRequest> => {
+  const codec = (): Codec<LightPushRequest> => {
     if (_codec == null) {
       _codec = message<LightPushRequest>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -72,14 +72,16 @@ export namespace LightPushRequest {
     return _codec
   }
 
-  export function encode (obj: Partial<LightPushRequest>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<LightPushRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, LightPushRequest.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LightPushRequest>): LightPushRequest {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LightPushRequest>): LightPushRequest {
     return decodeMessage(buf, LightPushRequest.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface LightPushResponse {
   requestId?: string
@@ -88,10 +90,10 @@ export interface LightPushResponse {
   relayPeerCount?: number
 }
 
-export namespace LightPushResponse {
+export const LightPushResponse = /* @__PURE__ */ (() => {
   let _codec: Codec<LightPushResponse>
 
-  export const codec = (): Codec<LightPushResponse> => {
+  const codec = (): Codec<LightPushResponse> => {
     if (_codec == null) {
       _codec = message<LightPushResponse>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -160,11 +162,13 @@ export namespace LightPushResponse {
     return _codec
   }
 
-  export function encode (obj: Partial<LightPushResponse>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<LightPushResponse>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, LightPushResponse.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LightPushResponse>): LightPushResponse {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LightPushResponse>): LightPushResponse {
     return decodeMessage(buf, LightPushResponse.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()

@@ -13,10 +13,10 @@ export interface WakuMessage {
   ephemeral?: boolean
 }
 
-export namespace WakuMessage {
+export const WakuMessage = /* @__PURE__ */ (() => {
   let _codec: Codec<WakuMessage>
 
-  export const codec = (): Codec<WakuMessage> => {
+  const codec = (): Codec<WakuMessage> => {
     if (_codec == null) {
       _codec = message<WakuMessage>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -112,11 +112,13 @@ export namespace WakuMessage {
     return _codec
   }
 
-  export function encode (obj: Partial<WakuMessage>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<WakuMessage>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, WakuMessage.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<WakuMessage>): WakuMessage {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<WakuMessage>): WakuMessage {
     return decodeMessage(buf, WakuMessage.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()

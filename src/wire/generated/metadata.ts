@@ -8,10 +8,10 @@ export interface WakuMetadata {
   shards?: Uint8Array<ArrayBuffer>
 }
 
-export namespace WakuMetadata {
+export const WakuMetadata = /* @__PURE__ */ (() => {
   let _codec: Codec<WakuMetadata>
 
-  export const codec = (): Codec<WakuMetadata> => {
+  const codec = (): Codec<WakuMetadata> => {
     if (_codec == null) {
       _codec = message<WakuMetadata>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -62,11 +62,13 @@ export namespace WakuMetadata {
     return _codec
   }
 
-  export function encode (obj: Partial<WakuMetadata>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<WakuMetadata>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, WakuMetadata.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<WakuMetadata>): WakuMetadata {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<WakuMetadata>): WakuMetadata {
     return decodeMessage(buf, WakuMetadata.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()

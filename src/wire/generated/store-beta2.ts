@@ -9,10 +9,10 @@ export interface HistoryRpc {
   response?: HistoryResponse
 }
 
-export namespace HistoryRpc {
+export const HistoryRpc = /* @__PURE__ */ (() => {
   let _codec: Codec<HistoryRpc>
 
-  export const codec = (): Codec<HistoryRpc> => {
+  const codec = (): Codec<HistoryRpc> => {
     if (_codec == null) {
       _codec = message<HistoryRpc>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -76,24 +76,26 @@ export namespace HistoryRpc {
     return _codec
   }
 
-  export function encode (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, HistoryRpc.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryRpc>): HistoryRpc {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryRpc>): HistoryRpc {
     return decodeMessage(buf, HistoryRpc.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface HistoryQuery {
   topics: string[]
   pagingInfo?: PagingInfo
 }
 
-export namespace HistoryQuery {
+export const HistoryQuery = /* @__PURE__ */ (() => {
   let _codec: Codec<HistoryQuery>
 
-  export const codec = (): Codec<HistoryQuery> => {
+  const codec = (): Codec<HistoryQuery> => {
     if (_codec == null) {
       _codec = message<HistoryQuery>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -154,14 +156,16 @@ export namespace HistoryQuery {
     return _codec
   }
 
-  export function encode (obj: Partial<HistoryQuery>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<HistoryQuery>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, HistoryQuery.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryQuery>): HistoryQuery {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryQuery>): HistoryQuery {
     return decodeMessage(buf, HistoryQuery.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface PagingInfo {
   pageSize?: bigint
@@ -169,10 +173,10 @@ export interface PagingInfo {
   direction?: number
 }
 
-export namespace PagingInfo {
+export const PagingInfo = /* @__PURE__ */ (() => {
   let _codec: Codec<PagingInfo>
 
-  export const codec = (): Codec<PagingInfo> => {
+  const codec = (): Codec<PagingInfo> => {
     if (_codec == null) {
       _codec = message<PagingInfo>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -232,24 +236,26 @@ export namespace PagingInfo {
     return _codec
   }
 
-  export function encode (obj: Partial<PagingInfo>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<PagingInfo>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, PagingInfo.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PagingInfo>): PagingInfo {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PagingInfo>): PagingInfo {
     return decodeMessage(buf, PagingInfo.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface Index {
   digest?: Uint8Array<ArrayBuffer>
   receivedTime?: number
 }
 
-export namespace Index {
+export const Index = /* @__PURE__ */ (() => {
   let _codec: Codec<Index>
 
-  export const codec = (): Codec<Index> => {
+  const codec = (): Codec<Index> => {
     if (_codec == null) {
       _codec = message<Index>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -300,24 +306,26 @@ export namespace Index {
     return _codec
   }
 
-  export function encode (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, Index.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Index>): Index {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Index>): Index {
     return decodeMessage(buf, Index.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface HistoryResponse {
   messages: Uint8Array<ArrayBuffer>[]
   pagingInfo?: PagingInfo
 }
 
-export namespace HistoryResponse {
+export const HistoryResponse = /* @__PURE__ */ (() => {
   let _codec: Codec<HistoryResponse>
 
-  export const codec = (): Codec<HistoryResponse> => {
+  const codec = (): Codec<HistoryResponse> => {
     if (_codec == null) {
       _codec = message<HistoryResponse>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -378,11 +386,13 @@ export namespace HistoryResponse {
     return _codec
   }
 
-  export function encode (obj: Partial<HistoryResponse>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<HistoryResponse>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, HistoryResponse.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryResponse>): HistoryResponse {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryResponse>): HistoryResponse {
     return decodeMessage(buf, HistoryResponse.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()

@@ -9,10 +9,10 @@ export interface HistoryRpc {
   response?: HistoryResponse
 }
 
-export namespace HistoryRpc {
+export const HistoryRpc = /* @__PURE__ */ (() => {
   let _codec: Codec<HistoryRpc>
 
-  export const codec = (): Codec<HistoryRpc> => {
+  const codec = (): Codec<HistoryRpc> => {
     if (_codec == null) {
       _codec = message<HistoryRpc>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -76,14 +76,16 @@ export namespace HistoryRpc {
     return _codec
   }
 
-  export function encode (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, HistoryRpc.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryRpc>): HistoryRpc {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryRpc>): HistoryRpc {
     return decodeMessage(buf, HistoryRpc.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface HistoryQuery {
   pubsubTopic?: string
@@ -93,10 +95,10 @@ export interface HistoryQuery {
   endTime?: bigint
 }
 
-export namespace HistoryQuery {
+export const HistoryQuery = /* @__PURE__ */ (() => {
   let _codec: Codec<HistoryQuery>
 
-  export const codec = (): Codec<HistoryQuery> => {
+  const codec = (): Codec<HistoryQuery> => {
     if (_codec == null) {
       _codec = message<HistoryQuery>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -186,23 +188,25 @@ export namespace HistoryQuery {
     return _codec
   }
 
-  export function encode (obj: Partial<HistoryQuery>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<HistoryQuery>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, HistoryQuery.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryQuery>): HistoryQuery {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryQuery>): HistoryQuery {
     return decodeMessage(buf, HistoryQuery.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface ContentFilter {
   contentTopic?: string
 }
 
-export namespace ContentFilter {
+export const ContentFilter = /* @__PURE__ */ (() => {
   let _codec: Codec<ContentFilter>
 
-  export const codec = (): Codec<ContentFilter> => {
+  const codec = (): Codec<ContentFilter> => {
     if (_codec == null) {
       _codec = message<ContentFilter>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -244,14 +248,16 @@ export namespace ContentFilter {
     return _codec
   }
 
-  export function encode (obj: Partial<ContentFilter>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<ContentFilter>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, ContentFilter.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ContentFilter>): ContentFilter {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ContentFilter>): ContentFilter {
     return decodeMessage(buf, ContentFilter.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface PagingInfo {
   pageSize?: bigint
@@ -259,10 +265,10 @@ export interface PagingInfo {
   direction?: number
 }
 
-export namespace PagingInfo {
+export const PagingInfo = /* @__PURE__ */ (() => {
   let _codec: Codec<PagingInfo>
 
-  export const codec = (): Codec<PagingInfo> => {
+  const codec = (): Codec<PagingInfo> => {
     if (_codec == null) {
       _codec = message<PagingInfo>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -322,14 +328,16 @@ export namespace PagingInfo {
     return _codec
   }
 
-  export function encode (obj: Partial<PagingInfo>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<PagingInfo>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, PagingInfo.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PagingInfo>): PagingInfo {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PagingInfo>): PagingInfo {
     return decodeMessage(buf, PagingInfo.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface Index {
   digest?: Uint8Array<ArrayBuffer>
@@ -338,10 +346,10 @@ export interface Index {
   pubsubTopic?: string
 }
 
-export namespace Index {
+export const Index = /* @__PURE__ */ (() => {
   let _codec: Codec<Index>
 
-  export const codec = (): Codec<Index> => {
+  const codec = (): Codec<Index> => {
     if (_codec == null) {
       _codec = message<Index>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -410,14 +418,16 @@ export namespace Index {
     return _codec
   }
 
-  export function encode (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, Index.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Index>): Index {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Index>): Index {
     return decodeMessage(buf, Index.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface HistoryResponse {
   messages: Uint8Array<ArrayBuffer>[]
@@ -425,10 +435,10 @@ export interface HistoryResponse {
   error?: number
 }
 
-export namespace HistoryResponse {
+export const HistoryResponse = /* @__PURE__ */ (() => {
   let _codec: Codec<HistoryResponse>
 
-  export const codec = (): Codec<HistoryResponse> => {
+  const codec = (): Codec<HistoryResponse> => {
     if (_codec == null) {
       _codec = message<HistoryResponse>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -498,11 +508,13 @@ export namespace HistoryResponse {
     return _codec
   }
 
-  export function encode (obj: Partial<HistoryResponse>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<HistoryResponse>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, HistoryResponse.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryResponse>): HistoryResponse {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HistoryResponse>): HistoryResponse {
     return decodeMessage(buf, HistoryResponse.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()

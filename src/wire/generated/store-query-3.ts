@@ -16,10 +16,10 @@ export interface StoreQueryRequest {
   paginationLimit?: bigint
 }
 
-export namespace StoreQueryRequest {
+export const StoreQueryRequest = /* @__PURE__ */ (() => {
   let _codec: Codec<StoreQueryRequest>
 
-  export const codec = (): Codec<StoreQueryRequest> => {
+  const codec = (): Codec<StoreQueryRequest> => {
     if (_codec == null) {
       _codec = message<StoreQueryRequest>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -157,14 +157,16 @@ export namespace StoreQueryRequest {
     return _codec
   }
 
-  export function encode (obj: Partial<StoreQueryRequest>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<StoreQueryRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, StoreQueryRequest.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<StoreQueryRequest>): StoreQueryRequest {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<StoreQueryRequest>): StoreQueryRequest {
     return decodeMessage(buf, StoreQueryRequest.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface StoreQueryResponse {
   requestId?: string
@@ -174,10 +176,10 @@ export interface StoreQueryResponse {
   paginationCursor?: Uint8Array<ArrayBuffer>
 }
 
-export namespace StoreQueryResponse {
+export const StoreQueryResponse = /* @__PURE__ */ (() => {
   let _codec: Codec<StoreQueryResponse>
 
-  export const codec = (): Codec<StoreQueryResponse> => {
+  const codec = (): Codec<StoreQueryResponse> => {
     if (_codec == null) {
       _codec = message<StoreQueryResponse>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -263,14 +265,16 @@ export namespace StoreQueryResponse {
     return _codec
   }
 
-  export function encode (obj: Partial<StoreQueryResponse>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<StoreQueryResponse>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, StoreQueryResponse.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<StoreQueryResponse>): StoreQueryResponse {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<StoreQueryResponse>): StoreQueryResponse {
     return decodeMessage(buf, StoreQueryResponse.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
 
 export interface WakuMessageKeyValue {
   messageHash?: Uint8Array<ArrayBuffer>
@@ -278,10 +282,10 @@ export interface WakuMessageKeyValue {
   pubsubTopic?: string
 }
 
-export namespace WakuMessageKeyValue {
+export const WakuMessageKeyValue = /* @__PURE__ */ (() => {
   let _codec: Codec<WakuMessageKeyValue>
 
-  export const codec = (): Codec<WakuMessageKeyValue> => {
+  const codec = (): Codec<WakuMessageKeyValue> => {
     if (_codec == null) {
       _codec = message<WakuMessageKeyValue>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
@@ -341,11 +345,13 @@ export namespace WakuMessageKeyValue {
     return _codec
   }
 
-  export function encode (obj: Partial<WakuMessageKeyValue>): Uint8Array<ArrayBuffer> {
+  function encode (obj: Partial<WakuMessageKeyValue>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, WakuMessageKeyValue.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<WakuMessageKeyValue>): WakuMessageKeyValue {
+  function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<WakuMessageKeyValue>): WakuMessageKeyValue {
     return decodeMessage(buf, WakuMessageKeyValue.codec(), opts)
   }
-}
+
+  return { codec, encode, decode }
+})()
