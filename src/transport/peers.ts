@@ -97,7 +97,10 @@ class PeerSet implements ManagedServicePeers {
 
   candidates(): readonly ServicePeer[] {
     return [...this.#peers].sort(
-      (a, b) => Number(this.#isConnected(b)) - Number(this.#isConnected(a)) || a.failedAt - b.failedAt
+      (a, b) =>
+        Number(a.refusal !== undefined) - Number(b.refusal !== undefined) ||
+        Number(this.#isConnected(b)) - Number(this.#isConnected(a)) ||
+        a.failedAt - b.failedAt
     )
   }
 
@@ -234,21 +237,28 @@ class PeerSet implements ManagedServicePeers {
     }
   }
 
+  /** Asks all nodes at once; the first that tells decides. */
   async #learn(): Promise<NetworkConfig> {
     const failures: PeerFailure[] = []
-    for (const peer of this.#peers) {
+    const asked = this.#peers.map(async (peer) => {
       try {
         const connection = await this.#connect(peer, this.#closing.signal)
-        this.#network = toNetworkConfig(await this.#askMetadata(connection))
-        this.#logger?.info('network learnt', { peerId: peer.peerId, ...this.#network })
-        return this.#network
+        return { peerId: peer.peerId, network: toNetworkConfig(await this.#askMetadata(connection)) }
       } catch (error) {
-        this.#closing.signal.throwIfAborted()
         this.#note(peer, false)
         failures.push({ peerId: peer.peerId, error: error as Error })
+        throw error
       }
+    })
+    try {
+      const { peerId, network } = await Promise.any(asked)
+      this.#network = network
+      this.#logger?.info('network learnt', { peerId, ...network })
+      return network
+    } catch {
+      this.#closing.signal.throwIfAborted()
+      throw new NoUsablePeerError(failures)
     }
-    throw new NoUsablePeerError(failures)
   }
 }
 

@@ -1,0 +1,40 @@
+import { ProtocolViolationError } from '../errors.ts'
+import { decodeLegacyPushResponse, encodeLegacyPushRequest, LIGHT_PUSH_2_PROTOCOL } from '../wire/light-push-2.ts'
+import type { LightPushGeneration } from './generation.ts'
+import type { PushVerdict } from './outcome.ts'
+
+const RATE_LIMITED = /TOO_MANY_REQUESTS|exceeds the rate limit/
+
+/**
+ * Texts with which the two reference nodes say that they did nothing with the message. This generation has no codes, so the
+ * text is all there is; what is not listed is not guessed at.
+ */
+const REFUSALS =
+  /decode_rpc_failure|empty_request_body_failure|invalid request|message size exceed|validation failed|validator failed|missing ContentTopic|rln/i
+
+/**
+ * Light push 2.0.0-beta1.
+ *
+ * @see 19/WAKU2-LIGHTPUSH
+ */
+export const LIGHT_PUSH_2: LightPushGeneration = {
+  protocol: LIGHT_PUSH_2_PROTOCOL,
+  encode: (requestId, pubsubTopic, message) => encodeLegacyPushRequest({ requestId, pubsubTopic, message }),
+  decode(bytes, requestId, peerId) {
+    const response = decodeLegacyPushResponse(bytes)
+    if (response.isSuccess && response.requestId !== requestId) {
+      throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
+    }
+    return { ...judge(response.isSuccess, response.info ?? ''), statusDesc: response.info }
+  }
+}
+
+function judge(isSuccess: boolean, info: string): Pick<PushVerdict, 'status' | 'reason'> {
+  if (isSuccess) {
+    return { status: 'published', reason: 'accepted' }
+  }
+  if (RATE_LIMITED.test(info)) {
+    return { status: 'failed', reason: 'rate-limited' }
+  }
+  return REFUSALS.test(info) ? { status: 'failed', reason: 'refused' } : { status: 'unknown', reason: 'not-relayed' }
+}

@@ -1,0 +1,45 @@
+import { ProtocolViolationError } from '../errors.ts'
+import { decodeLightPushResponse, encodeLightPushRequest, LIGHT_PUSH_3_PROTOCOL } from '../wire/light-push-3.ts'
+import type { LightPushGeneration } from './generation.ts'
+import type { PushVerdict } from './outcome.ts'
+
+/** Codes with which a node says that it did nothing with the message. What is not listed is not guessed at. */
+const REFUSALS: readonly number[] = [400, 413, 420, 421, 500, 504]
+
+/**
+ * Light push 3.0.0.
+ *
+ * @see WAKU-LIGHTPUSH
+ */
+export const LIGHT_PUSH_3: LightPushGeneration = {
+  protocol: LIGHT_PUSH_3_PROTOCOL,
+  encode: (requestId, pubsubTopic, message) => encodeLightPushRequest({ requestId, pubsubTopic, message }),
+  decode(bytes, requestId, peerId) {
+    const response = decodeLightPushResponse(bytes)
+    const verdict = judge(response.statusCode, response.relayPeerCount)
+    // On errors the reference node puts a placeholder in place of the id.
+    if (verdict.status === 'published' && response.requestId !== requestId) {
+      throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
+    }
+    const { statusCode, statusDesc, relayPeerCount } = response
+    return { ...verdict, statusCode, statusDesc, relayPeerCount }
+  }
+}
+
+function judge(statusCode: number, relayPeerCount: number | undefined): Pick<PushVerdict, 'status' | 'reason'> {
+  if (statusCode >= 200 && statusCode < 300) {
+    return relayPeerCount === 0
+      ? { status: 'unknown', reason: 'not-relayed' }
+      : { status: 'published', reason: 'accepted' }
+  }
+  if (statusCode === 429) {
+    return { status: 'failed', reason: 'rate-limited' }
+  }
+  // "No relay peers" is 503 in the specification and 505 at the reference node, which says it of a duplicate too.
+  if (statusCode === 503 || statusCode === 505) {
+    return { status: 'unknown', reason: 'not-relayed' }
+  }
+  return REFUSALS.includes(statusCode)
+    ? { status: 'failed', reason: 'refused' }
+    : { status: 'unknown', reason: 'no-answer' }
+}

@@ -1,0 +1,75 @@
+/**
+ * What is known of a message after a push.
+ *
+ * - `published`: a node accepted it and relayed it to at least one peer, or says that it already has it.
+ * - `failed`: nothing can have left; an application may send it anew.
+ * - `unknown`: it may be out. Only the identical bytes may be sent again.
+ */
+export type PushStatus = 'published' | 'unknown' | 'failed'
+
+/** Why an attempt ended as it did. */
+export type PushReason =
+  /** The node accepted it. */
+  | 'accepted'
+  /** The node has no relay peers, or says that it relayed to none; it may hold the message itself. */
+  | 'not-relayed'
+  /** The node refused it. */
+  | 'refused'
+  /** The node refuses for now, because there were too many requests. */
+  | 'rate-limited'
+  /** The request may have left, and no answer that can be trusted came. */
+  | 'no-answer'
+  /** The request did not leave. */
+  | 'not-sent'
+
+/** What one node made of a push. */
+export interface PushVerdict {
+  readonly status: PushStatus
+  readonly reason: PushReason
+  /** The node's status code, known or not; undefined for the older protocol, which has none. */
+  readonly statusCode?: number
+  /** The node's own words. */
+  readonly statusDesc?: string
+  /** To how many relay peers the node handed it; undefined if it does not say. */
+  readonly relayPeerCount?: number
+}
+
+/** One try at one node. */
+export interface PushAttempt extends PushVerdict {
+  /** The service node; its address where the peer id is not known. */
+  readonly peerId: string
+  /** The protocol that was spoken; undefined if it did not come to that. */
+  readonly protocol?: string
+  /** When the try began, in milliseconds since the Unix epoch. */
+  readonly startedAtMs: number
+  readonly durationMs: number
+  /** What went wrong, where there was no answer to read: an error of this package, or the reason of the caller's abort. */
+  readonly error?: unknown
+}
+
+/** What became of a push. */
+export interface PushResult {
+  readonly status: PushStatus
+  /** 32 bytes; undefined only where the network could not be learnt, so that nothing was sent. */
+  readonly messageHash?: Uint8Array<ArrayBuffer>
+  /** The pubsub topic it was sent on. */
+  readonly pubsubTopic?: string
+  /** The message's timestamp, in nanoseconds: that of the caller, or the one that was set. */
+  readonly timestamp?: bigint
+  /** The largest count that a node told. */
+  readonly relayPeerCount?: number
+  /** Every try, in order. */
+  readonly attempts: readonly PushAttempt[]
+  /** What ended the push before all tries were made: its deadline, an abort, or that no node could be used. */
+  readonly error?: unknown
+}
+
+/** What several tries amount to: the best that is known, and `failed` only if each of them certainly did nothing. */
+export function summarize(attempts: readonly PushVerdict[]): PushStatus {
+  for (const status of ['published', 'unknown'] as const) {
+    if (attempts.some((attempt) => attempt.status === status)) {
+      return status
+    }
+  }
+  return 'failed'
+}

@@ -1,0 +1,97 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { InvalidArgumentError } from '../errors.ts'
+import { encodeText, toHex } from '../lib/bytes.ts'
+import { type TimeInput, toNanoseconds } from '../lib/time.ts'
+import { type NetworkConfig, parseContentTopic, toPubsubTopic } from '../message/topics.ts'
+
+/** Largest number of content topics in one request (13/WAKU2-STORE); more are split. */
+const MAX_CONTENT_TOPICS = 10
+
+/** Which messages are asked for; what is left out does not restrict. */
+export interface StoreCriteria {
+  /** Any of these; any number of them. */
+  readonly contentTopics?: readonly string[]
+  /** Left out: derived from each content topic. */
+  readonly pubsubTopic?: string
+  /** From this time on. */
+  readonly timeStart?: TimeInput
+  /** Before this time. */
+  readonly timeEnd?: TimeInput
+}
+
+/** Criteria after all checks: content topics each once, times in nanoseconds. */
+export interface Criteria {
+  readonly contentTopics: readonly string[]
+  readonly pubsubTopic?: string
+  readonly timeStart?: bigint
+  readonly timeEnd?: bigint
+}
+
+/** A part of the criteria that one request can carry. */
+export interface SubQuery {
+  readonly pubsubTopic?: string
+  readonly contentTopics: readonly string[]
+}
+
+/**
+ * Checks criteria.
+ *
+ * @throws {@link InvalidArgumentError} naming the part that is wrong
+ */
+export function toCriteria(input: StoreCriteria): Criteria {
+  if (typeof input !== 'object' || input === null) {
+    throw new InvalidArgumentError('criteria', 'must be an object')
+  }
+  const { contentTopics = [], pubsubTopic, timeStart, timeEnd } = input
+  if (!Array.isArray(contentTopics)) {
+    throw new InvalidArgumentError('criteria.contentTopics', 'must be an array')
+  }
+  for (const contentTopic of contentTopics) {
+    if (typeof contentTopic !== 'string' || contentTopic === '') {
+      throw new InvalidArgumentError('criteria.contentTopics', 'must hold non-empty strings')
+    }
+    if (pubsubTopic === undefined) {
+      parseContentTopic(contentTopic, 'criteria.contentTopics')
+    }
+  }
+  if (pubsubTopic !== undefined && (typeof pubsubTopic !== 'string' || pubsubTopic === '')) {
+    throw new InvalidArgumentError('criteria.pubsubTopic', 'must be a non-empty string')
+  }
+  const start = timeStart === undefined ? undefined : toNanoseconds(timeStart, 'criteria.timeStart')
+  const end = timeEnd === undefined ? undefined : toNanoseconds(timeEnd, 'criteria.timeEnd')
+  if (start !== undefined && end !== undefined && end < start) {
+    throw new InvalidArgumentError('criteria.timeEnd', 'must not be before timeStart')
+  }
+  return { contentTopics: [...new Set(contentTopics)], pubsubTopic, timeStart: start, timeEnd: end }
+}
+
+/**
+ * Splits criteria into requests: by pubsub topic, and by ten content topics. A content topic never goes without its pubsub
+ * topic (13/WAKU2-STORE).
+ *
+ * @throws {@link InvalidArgumentError} if a pubsub topic cannot be derived
+ */
+export function toSubQueries({ contentTopics, pubsubTopic }: Criteria, network: NetworkConfig): SubQuery[] {
+  if (contentTopics.length === 0) {
+    return [{ pubsubTopic, contentTopics }]
+  }
+  const groups = new Map<string, string[]>()
+  for (const contentTopic of contentTopics) {
+    const topic = pubsubTopic ?? toPubsubTopic(contentTopic, network, 'criteria.contentTopics')
+    groups.set(topic, [...(groups.get(topic) ?? []), contentTopic])
+  }
+  const subQueries: SubQuery[] = []
+  for (const [topic, topics] of groups) {
+    for (let index = 0; index < topics.length; index += MAX_CONTENT_TOPICS) {
+      subQueries.push({ pubsubTopic: topic, contentTopics: topics.slice(index, index + MAX_CONTENT_TOPICS) })
+    }
+  }
+  return subQueries
+}
+
+/** Tells one walk from another: 16 hexadecimal digits over criteria and direction, whatever the order of the topics. */
+export function digestCriteria(criteria: Criteria, forward: boolean): string {
+  const { contentTopics, pubsubTopic, timeStart, timeEnd } = criteria
+  const parts = [forward, pubsubTopic ?? null, timeStart?.toString() ?? null, timeEnd?.toString() ?? null]
+  return toHex(sha256(encodeText(JSON.stringify([...parts, ...[...contentTopics].sort()]))).subarray(0, 8))
+}

@@ -1,0 +1,106 @@
+import { isWakuLightError, NoUsablePeerError, type PeerFailure, UnsupportedError } from '../errors.ts'
+import { toHex } from '../lib/bytes.ts'
+import { report } from '../lib/report.ts'
+import type { ServicePeers } from '../transport/service-peers.ts'
+import type { PageQuery, StoreGeneration } from './generation.ts'
+import type { Row, StoreProgress } from './page.ts'
+import { StoreSession } from './session.ts'
+import { compareKeys, verify } from './transforms.ts'
+
+/**
+ * Hashes in one request. The reference node on PostgreSQL answers a hundred of them with rows that nobody asked for, and
+ * more than a hundred with a wrong cursor.
+ */
+export const MAX_HASHES_PER_REQUEST = 99
+
+/** Everything that a look-up depends on. */
+export interface LookupInit {
+  readonly servicePeers: ServicePeers
+  readonly generations: readonly StoreGeneration[]
+  /** The only node to ask. */
+  readonly peerId?: string
+  readonly requestTimeoutMs: number
+  readonly onProgress?: (event: StoreProgress) => void
+}
+
+/** What one node says of some hashes. */
+interface LookupAnswer {
+  /** Hexadecimal. */
+  readonly present: ReadonlySet<string>
+  /** In order; empty where only presence was asked for. */
+  readonly rows: readonly Row[]
+}
+
+/**
+ * Asks for messages by their hashes, at the first node that answers.
+ *
+ * @param hashes - at most {@link MAX_HASHES_PER_REQUEST}, each once
+ * @throws {@link UnsupportedError} if no node in use looks up hashes
+ * @throws {@link NoUsablePeerError} if none answers; the node's own error where there is one node only
+ */
+export async function lookUp(
+  init: LookupInit,
+  hashes: readonly Uint8Array<ArrayBuffer>[],
+  includeData: boolean,
+  signal: AbortSignal
+): Promise<LookupAnswer> {
+  const generations = init.generations.filter(({ looksUpHashes }) => looksUpHashes)
+  if (generations.length === 0) {
+    throw new UnsupportedError('no generation in use looks up hashes')
+  }
+  const failures: PeerFailure[] = []
+  for (const peer of init.servicePeers.candidates()) {
+    if (init.peerId !== undefined && init.peerId !== peer.peerId) {
+      continue
+    }
+    const session = new StoreSession({ ...init, generations, peer })
+    session.signal = signal
+    try {
+      return await ask(session, hashes, includeData, init.onProgress)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
+        throw error
+      }
+      failures.push({ peerId: peer.peerId, error })
+      report(init.onProgress, { type: 'store:peer-failed', detail: { peerId: peer.peerId, error } })
+    }
+  }
+  if (failures.length > 0 && failures.every(({ error }) => error instanceof UnsupportedError)) {
+    throw new UnsupportedError('no service node looks up hashes', { cause: new NoUsablePeerError(failures) })
+  }
+  const [only, ...others] = failures
+  throw only !== undefined && others.length === 0 ? only.error : new NoUsablePeerError(failures)
+}
+
+async function ask(
+  session: StoreSession,
+  hashes: readonly Uint8Array<ArrayBuffer>[],
+  includeData: boolean,
+  onProgress: LookupInit['onProgress']
+): Promise<LookupAnswer> {
+  // No filter beside the hashes, and a limit that holds them all: the reference node's default is 20.
+  const query: PageQuery = { contentTopics: [], forward: true, limit: hashes.length, includeData, messageHashes: hashes }
+  const { entries } = await session.ask(query)
+  const asked = new Set(hashes.map(toHex))
+  const present = new Set<string>()
+  const rows: Row[] = []
+  for (const entry of entries) {
+    const stated = entry.messageHash === undefined ? undefined : toHex(entry.messageHash)
+    if (stated === undefined || !asked.has(stated) || present.has(stated)) {
+      continue
+    }
+    if (!includeData) {
+      present.add(stated)
+      continue
+    }
+    const result = verify(session, { query, timeStart: undefined, timeEnd: undefined, derive: () => undefined }, entry)
+    if (result !== undefined && !('reason' in result)) {
+      present.add(stated)
+      rows.push(result)
+    } else if (result !== undefined) {
+      report(onProgress, { type: 'store:rejected', detail: { ...result, peerId: session.peerId } })
+    }
+  }
+  return { present, rows: rows.sort(compareKeys) }
+}

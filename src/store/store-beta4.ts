@@ -1,0 +1,62 @@
+import { LimitExceededError, ProtocolViolationError, RemoteStatusError } from '../errors.ts'
+import { decodeHistoryResponse, encodeHistoryQuery, HISTORY_ERROR, STORE_BETA4_PROTOCOL } from '../wire/store-beta4.ts'
+import type { RawPage, StoreGeneration } from './generation.ts'
+import { isSameCursor, legacyDigest } from './legacy.ts'
+
+/** `HistoryResponse.error` has no text of its own. */
+const ERROR_TEXTS: Readonly<Record<number, string>> = {
+  [HISTORY_ERROR.INVALID_CURSOR]: 'INVALID_CURSOR (said of every bad query)',
+  429: 'TOO_MANY_REQUESTS',
+  503: 'SERVICE_UNAVAILABLE'
+}
+
+/**
+ * Store 2.0.0-beta4, the generation before store-query. Its order is (stored time, digest); the stored time is the
+ * message's own where it has one.
+ *
+ * @see 13/WAKU2-STORE
+ */
+export const STORE_BETA4: StoreGeneration = {
+  protocol: STORE_BETA4_PROTOCOL,
+  looksUpHashes: false,
+  filtersByTime: true,
+  strictOrder: false,
+  encode: (query, requestId) =>
+    encodeHistoryQuery({
+      requestId,
+      pubsubTopic: query.pubsubTopic,
+      contentTopics: query.contentTopics,
+      startTime: query.timeStart,
+      endTime: query.timeEnd === undefined ? undefined : query.timeEnd - 1n, // inclusive here
+      pageSize: BigInt(query.limit),
+      cursor: query.cursor,
+      forward: query.forward
+    }),
+  decode(bytes, { query, requestId, peerId }) {
+    const response = decodeHistoryResponse(bytes)
+    const { error, messages, cursor } = response
+    if (error !== HISTORY_ERROR.NONE) {
+      const statusDesc = ERROR_TEXTS[error] ?? ''
+      throw new RemoteStatusError({ statusCode: error, statusDesc, requestId: response.requestId, peerId })
+    }
+    if (response.requestId !== requestId) {
+      throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
+    }
+    if (messages.length > query.limit) {
+      throw new LimitExceededError(`page of ${messages.length} messages`, query.limit)
+    }
+    return { entries: messages.map((message) => ({ message, pubsubTopic: query.pubsubTopic })), ...toEnd() }
+
+    /** An empty page may stand for an error at go-waku; old nodes repeat the cursor on the last page. */
+    function toEnd(): Pick<RawPage, 'cursor' | 'completeness'> {
+      if (messages.length === 0) {
+        return { completeness: 'unverifiable' }
+      }
+      if (isSameCursor(cursor, query.cursor)) {
+        throw new ProtocolViolationError('cursor', 'the cursor does not move', peerId)
+      }
+      return cursor === undefined ? { completeness: 'complete' } : { cursor, completeness: 'more' }
+    }
+  },
+  orderKey: (message) => ({ time: message.timestamp ?? 0n, tie: legacyDigest(message) })
+}
