@@ -47,7 +47,8 @@ export const ERROR_CODES = {
     whatToDo: 'try again, or use another service node'
   },
   ERR_ADDRESS: {
-    cause: 'an address cannot be opened from here (for example ws from an https page, or plain tcp)',
+    cause:
+      'an address cannot be opened from here (for example ws from an https page, or plain tcp)',
     retryHelps: false,
     whatToDo: 'give an address that this page may open; the message says why not this one'
   },
@@ -163,7 +164,9 @@ export class RemoteStatusError extends WakuLightError {
   readonly peerId: string
 
   constructor(init: { statusCode: number; statusDesc: string; requestId: string; peerId: string }) {
-    super(`service node answered ${init.statusCode}${init.statusDesc === '' ? '' : `: ${init.statusDesc}`}`)
+    super(
+      `service node answered ${init.statusCode}${init.statusDesc === '' ? '' : `: ${init.statusDesc}`}`
+    )
     this.statusCode = init.statusCode
     this.statusDesc = init.statusDesc
     this.requestId = init.requestId
@@ -189,7 +192,11 @@ export class NoUsablePeerError extends WakuLightError {
     readonly failures: readonly PeerFailure[]
   ) {
     const reasons = failures.map(({ peerId, error }) => `${peerId}: ${error.message}`).join('; ')
-    super(failures.length === 0 ? 'no service node is configured' : `no service node could be used (${reasons})`)
+    super(
+      failures.length === 0
+        ? 'no service node is configured'
+        : `no service node could be used (${reasons})`
+    )
   }
 }
 
@@ -226,7 +233,9 @@ export class ClusterMismatchError extends WakuLightError {
     /** The peer. */
     readonly peerId: string
   ) {
-    super(`service node is of cluster ${remoteClusterId ?? '(not stated)'}, not of cluster ${clusterId}`)
+    super(
+      `service node is of cluster ${remoteClusterId ?? '(not stated)'}, not of cluster ${clusterId}`
+    )
   }
 }
 
@@ -285,7 +294,9 @@ export class IncompleteHistoryError extends WakuLightError {
     readonly position: string,
     cause: unknown
   ) {
-    super(`history is incomplete: ${cause instanceof Error ? cause.message : 'unknown cause'}`, { cause })
+    super(`history is incomplete: ${cause instanceof Error ? cause.message : 'unknown cause'}`, {
+      cause
+    })
   }
 }
 
@@ -326,6 +337,9 @@ export function isWakuLightError(error: unknown): error is WakuLightError {
  * if (hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY')) store.query(criteria, { position: error.position })
  * ```
  */
-export function hasErrorCode<Code extends ErrorCode>(error: unknown, code: Code): error is ErrorByCode[Code] {
+export function hasErrorCode<Code extends ErrorCode>(
+  error: unknown,
+  code: Code
+): error is ErrorByCode[Code] {
   return isWakuLightError(error) && error.code === code
 }

@@ -84,9 +84,16 @@ export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** @throws {@link InvalidArgumentError} unless it is a positive number or `Infinity` */
+/**
+ * Checks a duration.
+ *
+ * @throws {@link InvalidArgumentError} unless it is a positive number or `Infinity`
+ */
 export function assertTimeoutMs(timeoutMs: number): void {
   if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) {
-    throw new InvalidArgumentError('timeoutMs', 'must be a positive number of milliseconds or Infinity')
+    throw new InvalidArgumentError(
+      'timeoutMs',
+      'must be a positive number of milliseconds or Infinity'
+    )
   }
 }

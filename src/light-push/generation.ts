@@ -5,7 +5,11 @@ export interface LightPushGeneration {
   /** Protocol id. */
   readonly protocol: string
   /** Encodes a push of an encoded WakuMessage. */
-  encode(requestId: string, pubsubTopic: string, message: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
+  encode(
+    requestId: string,
+    pubsubTopic: string,
+    message: Uint8Array<ArrayBuffer>
+  ): Uint8Array<ArrayBuffer>
   /**
    * What the node's answer means.
    *

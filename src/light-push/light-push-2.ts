@@ -1,5 +1,9 @@
 import { ProtocolViolationError } from '../errors.ts'
-import { decodeLegacyPushResponse, encodeLegacyPushRequest, LIGHT_PUSH_2_PROTOCOL } from '../wire/light-push-2.ts'
+import {
+  decodeLegacyPushResponse,
+  encodeLegacyPushRequest,
+  LIGHT_PUSH_2_PROTOCOL
+} from '../wire/light-push-2.ts'
 import type { LightPushGeneration } from './generation.ts'
 import type { PushVerdict } from './outcome.ts'
 
@@ -19,7 +23,8 @@ const REFUSALS =
  */
 export const LIGHT_PUSH_2: LightPushGeneration = {
   protocol: LIGHT_PUSH_2_PROTOCOL,
-  encode: (requestId, pubsubTopic, message) => encodeLegacyPushRequest({ requestId, pubsubTopic, message }),
+  encode: (requestId, pubsubTopic, message) =>
+    encodeLegacyPushRequest({ requestId, pubsubTopic, message }),
   decode(bytes, requestId, peerId) {
     const response = decodeLegacyPushResponse(bytes)
     if (response.isSuccess && response.requestId !== requestId) {
@@ -36,5 +41,7 @@ function judge(isSuccess: boolean, info: string): Pick<PushVerdict, 'status' | '
   if (RATE_LIMITED.test(info)) {
     return { status: 'failed', reason: 'rate-limited' }
   }
-  return REFUSALS.test(info) ? { status: 'failed', reason: 'refused' } : { status: 'unknown', reason: 'not-relayed' }
+  return REFUSALS.test(info)
+    ? { status: 'failed', reason: 'refused' }
+    : { status: 'unknown', reason: 'not-relayed' }
 }

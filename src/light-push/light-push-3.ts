@@ -1,5 +1,9 @@
 import { ProtocolViolationError } from '../errors.ts'
-import { decodeLightPushResponse, encodeLightPushRequest, LIGHT_PUSH_3_PROTOCOL } from '../wire/light-push-3.ts'
+import {
+  decodeLightPushResponse,
+  encodeLightPushRequest,
+  LIGHT_PUSH_3_PROTOCOL
+} from '../wire/light-push-3.ts'
 import type { LightPushGeneration } from './generation.ts'
 import type { PushVerdict } from './outcome.ts'
 
@@ -13,7 +17,8 @@ const REFUSALS: readonly number[] = [400, 413, 420, 421, 500, 504]
  */
 export const LIGHT_PUSH_3: LightPushGeneration = {
   protocol: LIGHT_PUSH_3_PROTOCOL,
-  encode: (requestId, pubsubTopic, message) => encodeLightPushRequest({ requestId, pubsubTopic, message }),
+  encode: (requestId, pubsubTopic, message) =>
+    encodeLightPushRequest({ requestId, pubsubTopic, message }),
   decode(bytes, requestId, peerId) {
     const response = decodeLightPushResponse(bytes)
     const verdict = judge(response.statusCode, response.relayPeerCount)
@@ -26,7 +31,10 @@ export const LIGHT_PUSH_3: LightPushGeneration = {
   }
 }
 
-function judge(statusCode: number, relayPeerCount: number | undefined): Pick<PushVerdict, 'status' | 'reason'> {
+function judge(
+  statusCode: number,
+  relayPeerCount: number | undefined
+): Pick<PushVerdict, 'status' | 'reason'> {
   if (statusCode >= 200 && statusCode < 300) {
     return relayPeerCount === 0
       ? { status: 'unknown', reason: 'not-relayed' }

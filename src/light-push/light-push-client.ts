@@ -1,11 +1,17 @@
-import { InvalidArgumentError, isWakuLightError, NoUsablePeerError, type PeerFailure, TimeoutError } from '../errors.ts'
+import {
+  InvalidArgumentError,
+  isWakuLightError,
+  NoUsablePeerError,
+  type PeerFailure,
+  TimeoutError
+} from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
 import { report } from '../lib/report.ts'
 import { fromMilliseconds, type TimeInput, toNanoseconds } from '../lib/time.ts'
 import { assertMessage, DEFAULT_MAX_MESSAGE_BYTES, type WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
-import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
+import { toPubsubTopic } from '../message/topics.ts'
 import type { CallOptions, ProgressEvent } from '../options.ts'
 import type { ClientComponents, ServicePeer } from '../transport/service-peers.ts'
 import { encodeWakuMessage } from '../wire/message.ts'
@@ -42,7 +48,10 @@ export interface OutgoingMessage {
 }
 
 /** Makes a rate limit proof for a message whose timestamp is set. */
-export type RateLimitProver = (message: WakuMessage, pubsubTopic: string) => Uint8Array | Promise<Uint8Array>
+export type RateLimitProver = (
+  message: WakuMessage,
+  pubsubTopic: string
+) => Uint8Array | Promise<Uint8Array>
 
 /** A try begins, or has ended. */
 export type PushProgress =
@@ -88,6 +97,8 @@ export class LightPushClient {
   readonly #init: Required<Omit<LightPushClientInit, 'generations'>>
 
   /**
+   * Holds nothing and does nothing until it is called.
+   *
    * @param components - a light node, or anything else that has service peers
    * @throws {@link InvalidArgumentError} for a wrong option
    */
@@ -129,7 +140,11 @@ export class LightPushClient {
         this.#run(draft, options, progress, signal)
       )
     } catch (reason) {
-      if (!progress.written && !(reason instanceof TimeoutError) && !(reason instanceof NoUsablePeerError)) {
+      if (
+        !progress.written &&
+        !(reason instanceof TimeoutError) &&
+        !(reason instanceof NoUsablePeerError)
+      ) {
         throw reason
       }
       error = reason
@@ -150,12 +165,22 @@ export class LightPushClient {
     }
   }
 
-  async #run(draft: WakuMessage, options: PushOptions, progress: Progress, signal: AbortSignal): Promise<void> {
+  async #run(
+    draft: WakuMessage,
+    options: PushOptions,
+    progress: Progress,
+    signal: AbortSignal
+  ): Promise<void> {
     const network = await this.#components.servicePeers.network(signal)
-    const pubsubTopic = options.pubsubTopic ?? toPubsubTopic(draft.contentTopic, network, 'message.contentTopic')
+    const pubsubTopic =
+      options.pubsubTopic ?? toPubsubTopic(draft.contentTopic, network, 'message.contentTopic')
     const message = await this.#seal(draft, pubsubTopic, options.proof)
     signal.throwIfAborted()
-    progress.result = { messageHash: messageHash(pubsubTopic, message), pubsubTopic, timestamp: message.timestamp }
+    progress.result = {
+      messageHash: messageHash(pubsubTopic, message),
+      pubsubTopic,
+      timestamp: message.timestamp
+    }
 
     const bytes = encodeWakuMessage(message)
     const peers = this.#components.servicePeers.candidates().slice(0, this.#init.maxAttempts)
@@ -171,7 +196,11 @@ export class LightPushClient {
   }
 
   /** The message as it will be sent: with its timestamp, and with a proof if there is one to ask for. */
-  async #seal(draft: WakuMessage, pubsubTopic: string, prover: RateLimitProver | undefined): Promise<WakuMessage> {
+  async #seal(
+    draft: WakuMessage,
+    pubsubTopic: string,
+    prover: RateLimitProver | undefined
+  ): Promise<WakuMessage> {
     const message = this.#stamp(draft)
     if (prover === undefined) {
       return message
@@ -209,7 +238,12 @@ export class LightPushClient {
       return attempt
     }
     const broken = (error: unknown): PushAttempt =>
-      done(written ? { status: 'unknown', reason: 'no-answer' } : { status: 'failed', reason: 'not-sent' }, error)
+      done(
+        written
+          ? { status: 'unknown', reason: 'no-answer' }
+          : { status: 'failed', reason: 'not-sent' },
+        error
+      )
     progress.interrupt = broken
 
     report(options.onProgress, { type: 'light-push:attempt', detail: { peerId } })
@@ -251,7 +285,14 @@ export class LightPushClient {
   }
 
   #unreachable({ peerId, error }: PeerFailure): PushAttempt {
-    return { status: 'failed', reason: 'not-sent', peerId, startedAtMs: this.#init.now(), durationMs: 0, error }
+    return {
+      status: 'failed',
+      reason: 'not-sent',
+      peerId,
+      startedAtMs: this.#init.now(),
+      durationMs: 0,
+      error
+    }
   }
 
   /** A copy of the message, after all checks that need no network. */
@@ -264,7 +305,8 @@ export class LightPushClient {
       payload: copy(payload),
       contentTopic,
       version,
-      timestamp: timestamp === undefined ? undefined : toNanoseconds(timestamp, 'message.timestamp'),
+      timestamp:
+        timestamp === undefined ? undefined : toNanoseconds(timestamp, 'message.timestamp'),
       meta: meta && copy(meta),
       ephemeral
     }
@@ -297,6 +339,8 @@ function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function relayPeerCount(attempts: readonly PushAttempt[]): Pick<PushResult, 'relayPeerCount'> {
-  const counts = attempts.map((attempt) => attempt.relayPeerCount).filter((count) => count !== undefined)
+  const counts = attempts
+    .map((attempt) => attempt.relayPeerCount)
+    .filter((count) => count !== undefined)
   return counts.length === 0 ? {} : { relayPeerCount: Math.max(...counts) }
 }

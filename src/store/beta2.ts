@@ -4,7 +4,11 @@
  * @packageDocumentation
  */
 import { LimitExceededError, ProtocolViolationError } from '../errors.ts'
-import { decodeHistoryResponseBeta2, encodeHistoryQueryBeta2, STORE_BETA2_PROTOCOL } from '../wire/store-beta2.ts'
+import {
+  decodeHistoryResponseBeta2,
+  encodeHistoryQueryBeta2,
+  STORE_BETA2_PROTOCOL
+} from '../wire/store-beta2.ts'
 import type { StoreGeneration } from './generation.ts'
 import { isSameCursor, legacyDigest } from './legacy.ts'
 
@@ -48,7 +52,11 @@ export const STORE_BETA2: StoreGeneration = {
     }
     const cursor = pagingInfo?.cursor
     if (cursor === undefined || isSameCursor(cursor, query.cursor)) {
-      throw new ProtocolViolationError('cursor', `the cursor ${cursor ? 'does not move' : 'is missing'}`, peerId)
+      throw new ProtocolViolationError(
+        'cursor',
+        `the cursor ${cursor ? 'does not move' : 'is missing'}`,
+        peerId
+      )
     }
     return { entries, cursor, completeness: 'more' }
   },

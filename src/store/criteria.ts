@@ -71,7 +71,10 @@ export function toCriteria(input: StoreCriteria): Criteria {
  *
  * @throws {@link InvalidArgumentError} if a pubsub topic cannot be derived
  */
-export function toSubQueries({ contentTopics, pubsubTopic }: Criteria, network: NetworkConfig): SubQuery[] {
+export function toSubQueries(
+  { contentTopics, pubsubTopic }: Criteria,
+  network: NetworkConfig
+): SubQuery[] {
   if (contentTopics.length === 0) {
     return [{ pubsubTopic, contentTopics }]
   }
@@ -83,7 +86,10 @@ export function toSubQueries({ contentTopics, pubsubTopic }: Criteria, network: 
   const subQueries: SubQuery[] = []
   for (const [topic, topics] of groups) {
     for (let index = 0; index < topics.length; index += MAX_CONTENT_TOPICS) {
-      subQueries.push({ pubsubTopic: topic, contentTopics: topics.slice(index, index + MAX_CONTENT_TOPICS) })
+      subQueries.push({
+        pubsubTopic: topic,
+        contentTopics: topics.slice(index, index + MAX_CONTENT_TOPICS)
+      })
     }
   }
   return subQueries
@@ -92,6 +98,13 @@ export function toSubQueries({ contentTopics, pubsubTopic }: Criteria, network: 
 /** Tells one walk from another: 16 hexadecimal digits over criteria and direction, whatever the order of the topics. */
 export function digestCriteria(criteria: Criteria, forward: boolean): string {
   const { contentTopics, pubsubTopic, timeStart, timeEnd } = criteria
-  const parts = [forward, pubsubTopic ?? null, timeStart?.toString() ?? null, timeEnd?.toString() ?? null]
-  return toHex(sha256(encodeText(JSON.stringify([...parts, ...[...contentTopics].sort()]))).subarray(0, 8))
+  const parts = [
+    forward,
+    pubsubTopic ?? null,
+    timeStart?.toString() ?? null,
+    timeEnd?.toString() ?? null
+  ]
+  return toHex(
+    sha256(encodeText(JSON.stringify([...parts, ...[...contentTopics].sort()]))).subarray(0, 8)
+  )
 }

@@ -17,7 +17,10 @@ export type FollowProgress =
 /** Everything that a tail depends on. */
 export interface FollowInit {
   /** All messages from a time on, oldest first. */
-  readonly query: (timeStart: bigint, onProgress: (event: StoreProgress) => void) => AsyncIterable<StoredMessage>
+  readonly query: (
+    timeStart: bigint,
+    onProgress: (event: StoreProgress) => void
+  ) => AsyncIterable<StoredMessage>
   readonly timeStart: bigint
   readonly intervalMs: number
   readonly overlapMs: number
@@ -29,7 +32,12 @@ export interface FollowInit {
 }
 
 /** Codes after which asking again is of no use. */
-const FINAL_CODES: readonly string[] = ['ERR_INVALID_ARGUMENT', 'ERR_CLOSED', 'ERR_UNSUPPORTED', 'ERR_CLUSTER_MISMATCH']
+const FINAL_CODES: readonly string[] = [
+  'ERR_INVALID_ARGUMENT',
+  'ERR_CLOSED',
+  'ERR_UNSUPPORTED',
+  'ERR_CLUSTER_MISMATCH'
+]
 
 /**
  * A tail by asking again: each time from the newest message that was delivered, less an overlap, since messages reach an
@@ -66,7 +74,10 @@ export async function* follow(init: FollowInit): AsyncGenerator<StoredMessage> {
         throw error
       }
       const retryInMs = Math.min(init.maxBackoffMs, init.intervalMs * 2 ** failures++)
-      report(init.onProgress, { type: 'store:follow-failed', detail: { error: error as Error, retryInMs } })
+      report(init.onProgress, {
+        type: 'store:follow-failed',
+        detail: { error: error as Error, retryInMs }
+      })
       await delay(retryInMs, init.signal)
     }
   }

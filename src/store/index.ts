@@ -5,8 +5,22 @@
  */
 export type { StoreCriteria } from './criteria.ts'
 export type { FollowProgress } from './follow.ts'
-export type { Completeness, OrderKey, PageContext, PageQuery, RawEntry, RawPage, StoreGeneration } from './generation.ts'
-export type { MessagePage, RejectedEntry, RejectionReason, StoredMessage, StoreProgress } from './page.ts'
+export type {
+  Completeness,
+  OrderKey,
+  PageContext,
+  PageQuery,
+  RawEntry,
+  RawPage,
+  StoreGeneration
+} from './generation.ts'
+export type {
+  MessagePage,
+  RejectedEntry,
+  RejectionReason,
+  StoredMessage,
+  StoreProgress
+} from './page.ts'
 export { STORE_BETA4 } from './store-beta4.ts'
 export {
   type FollowOptions,

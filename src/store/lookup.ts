@@ -1,4 +1,9 @@
-import { isWakuLightError, NoUsablePeerError, type PeerFailure, UnsupportedError } from '../errors.ts'
+import {
+  isWakuLightError,
+  NoUsablePeerError,
+  type PeerFailure,
+  UnsupportedError
+} from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import { report } from '../lib/report.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
@@ -67,7 +72,9 @@ export async function lookUp(
     }
   }
   if (failures.length > 0 && failures.every(({ error }) => error instanceof UnsupportedError)) {
-    throw new UnsupportedError('no service node looks up hashes', { cause: new NoUsablePeerError(failures) })
+    throw new UnsupportedError('no service node looks up hashes', {
+      cause: new NoUsablePeerError(failures)
+    })
   }
   const [only, ...others] = failures
   throw only !== undefined && others.length === 0 ? only.error : new NoUsablePeerError(failures)
@@ -80,7 +87,13 @@ async function ask(
   onProgress: LookupInit['onProgress']
 ): Promise<LookupAnswer> {
   // No filter beside the hashes, and a limit that holds them all: the reference node's default is 20.
-  const query: PageQuery = { contentTopics: [], forward: true, limit: hashes.length, includeData, messageHashes: hashes }
+  const query: PageQuery = {
+    contentTopics: [],
+    forward: true,
+    limit: hashes.length,
+    includeData,
+    messageHashes: hashes
+  }
   const { entries } = await session.ask(query)
   const asked = new Set(hashes.map(toHex))
   const present = new Set<string>()
@@ -94,7 +107,11 @@ async function ask(
       present.add(stated)
       continue
     }
-    const result = verify(session, { query, timeStart: undefined, timeEnd: undefined, derive: () => undefined }, entry)
+    const result = verify(
+      session,
+      { query, timeStart: undefined, timeEnd: undefined, derive: () => undefined },
+      entry
+    )
     if (result !== undefined && !('reason' in result)) {
       present.add(stated)
       rows.push(result)

@@ -58,7 +58,7 @@ class Source {
     this.#index++
   }
 
-  /** @returns what the new page has that is not delivered */
+  /** Fetches the next page; returns what it has that is not delivered. */
   async fetch(): Promise<readonly RejectedEntry[]> {
     const result = await this.#pages?.next()
     if (result === undefined || result.done === true) {
@@ -132,5 +132,7 @@ function summarize(all: readonly Source[]): SourcePage['completeness'] {
   if (!all.every(({ isDone }) => isDone)) {
     return 'more'
   }
-  return all.some(({ completeness }) => completeness === 'unverifiable') ? 'unverifiable' : 'complete'
+  return all.some(({ completeness }) => completeness === 'unverifiable')
+    ? 'unverifiable'
+    : 'complete'
 }

@@ -46,7 +46,15 @@ export interface MessagePage {
 
 /** What happens in a walk. */
 export type StoreProgress =
-  | ProgressEvent<'store:page', { readonly peerId: string; readonly protocol: string; readonly count: number; readonly bytes: number }>
+  | ProgressEvent<
+      'store:page',
+      {
+        readonly peerId: string
+        readonly protocol: string
+        readonly count: number
+        readonly bytes: number
+      }
+    >
   | ProgressEvent<'store:rejected', RejectedEntry & { readonly peerId: string }>
   | ProgressEvent<'store:peer-failed', { readonly peerId: string; readonly error: Error }>
 

@@ -5,7 +5,9 @@ import { encodeText } from '../lib/bytes.ts'
 import type { Completeness, OrderKey } from './generation.ts'
 
 /** Where one request of a walk goes on: after a cursor, from its beginning, or nowhere since it has ended. */
-export type SourcePosition = { readonly cursor: Uint8Array<ArrayBuffer> | undefined } | Exclude<Completeness, 'more'>
+export type SourcePosition =
+  | { readonly cursor: Uint8Array<ArrayBuffer> | undefined }
+  | Exclude<Completeness, 'more'>
 
 /** What only the node that gave it can use. */
 export interface NodePosition {
@@ -39,9 +41,13 @@ export function encodePosition({ digest, node, last }: WalkPosition): string {
       : [
           node.peerId,
           node.protocol,
-          node.sources.map((source) => (typeof source === 'string' ? [source] : source.cursor ? toBase64(source.cursor) : null))
+          node.sources.map((source) =>
+            typeof source === 'string' ? [source] : source.cursor ? toBase64(source.cursor) : null
+          )
         ],
-    last === undefined ? null : [last.time.toString(), toBase64(last.tie), toBase64(last.messageHash)]
+    last === undefined
+      ? null
+      : [last.time.toString(), toBase64(last.tie), toBase64(last.messageHash)]
   ]
   return toBase64(encodeText(JSON.stringify(value)))
 }
@@ -63,26 +69,49 @@ export function decodePosition(token: string, digest: string): WalkPosition {
   return position
 }
 
+/** What a token holds, as JSON. */
+type TokenContent = readonly [
+  version: number,
+  digest: string,
+  node:
+    | readonly [peerId: string, protocol: string, sources: readonly (string | null | [string])[]]
+    | null,
+  last: readonly [time: string, tie: string, messageHash: string] | null
+]
+
 function read(token: string): WalkPosition | undefined {
   try {
-    const [version, digest, node, last] = JSON.parse(toText(fromString(token, 'base64url')))
-    if (version !== VERSION || typeof digest !== 'string') {
-      return undefined
-    }
-    return {
-      digest,
-      node: node === null ? undefined : { peerId: String(node[0]), protocol: String(node[1]), sources: node[2].map(toSource) },
-      last:
-        last === null
-          ? undefined
-          : { time: BigInt(last[0]), tie: fromBase64(last[1]), messageHash: fromBase64(last[2]) }
-    }
+    // Whatever is not of this shape throws below, or fails the comparison of digests.
+    const [version, digest, node, last] = JSON.parse(
+      toText(fromString(token, 'base64url'))
+    ) as TokenContent
+    return version !== VERSION
+      ? undefined
+      : {
+          digest: String(digest),
+          node:
+            node === null
+              ? undefined
+              : {
+                  peerId: String(node[0]),
+                  protocol: String(node[1]),
+                  sources: node[2].map(toSource)
+                },
+          last:
+            last === null
+              ? undefined
+              : {
+                  time: BigInt(last[0]),
+                  tie: fromBase64(last[1]),
+                  messageHash: fromBase64(last[2])
+                }
+        }
   } catch {
     return undefined
   }
 }
 
-function toSource(value: unknown): SourcePosition {
+function toSource(value: string | null | [string]): SourcePosition {
   if (Array.isArray(value)) {
     return value[0] === 'complete' ? 'complete' : 'unverifiable'
   }
@@ -93,6 +122,6 @@ function toBase64(bytes: Uint8Array): string {
   return toText(bytes, 'base64url')
 }
 
-function fromBase64(text: unknown): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(fromString(String(text), 'base64url'))
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(fromString(text, 'base64url'))
 }

@@ -54,22 +54,35 @@ export class StoreSession {
   async ask(query: PageQuery): Promise<RawPage> {
     const requestId = createRequestId()
     const { servicePeers, peer, requestTimeoutMs, onProgress } = this.#init
-    const reply = await withDeadline('store query', { signal: this.signal }, requestTimeoutMs, (signal) =>
-      servicePeers.request(
-        peer,
-        {
-          protocols: this.#generations.map(({ protocol }) => protocol),
-          encode: (protocol) => this.#speak(protocol).encode(query, requestId),
-          maxResponseBytes: MAX_PAGE_BYTES
-        },
-        signal
-      )
+    const reply = await withDeadline(
+      'store query',
+      { signal: this.signal },
+      requestTimeoutMs,
+      (signal) =>
+        servicePeers.request(
+          peer,
+          {
+            protocols: this.#generations.map(({ protocol }) => protocol),
+            encode: (protocol) => this.#speak(protocol).encode(query, requestId),
+            maxResponseBytes: MAX_PAGE_BYTES
+          },
+          signal
+        )
     )
     this.#peerId = reply.peerId
-    const page = this.#speak(reply.protocol).decode(reply.bytes, { query, requestId, peerId: reply.peerId })
+    const page = this.#speak(reply.protocol).decode(reply.bytes, {
+      query,
+      requestId,
+      peerId: reply.peerId
+    })
     report(onProgress, {
       type: 'store:page',
-      detail: { peerId: reply.peerId, protocol: reply.protocol, count: page.entries.length, bytes: reply.bytes.length }
+      detail: {
+        peerId: reply.peerId,
+        protocol: reply.protocol,
+        count: page.entries.length,
+        bytes: reply.bytes.length
+      }
     })
     return page
   }

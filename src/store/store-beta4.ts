@@ -1,5 +1,10 @@
 import { LimitExceededError, ProtocolViolationError, RemoteStatusError } from '../errors.ts'
-import { decodeHistoryResponse, encodeHistoryQuery, HISTORY_ERROR, STORE_BETA4_PROTOCOL } from '../wire/store-beta4.ts'
+import {
+  decodeHistoryResponse,
+  encodeHistoryQuery,
+  HISTORY_ERROR,
+  STORE_BETA4_PROTOCOL
+} from '../wire/store-beta4.ts'
 import type { RawPage, StoreGeneration } from './generation.ts'
 import { isSameCursor, legacyDigest } from './legacy.ts'
 
@@ -37,7 +42,12 @@ export const STORE_BETA4: StoreGeneration = {
     const { error, messages, cursor } = response
     if (error !== HISTORY_ERROR.NONE) {
       const statusDesc = ERROR_TEXTS[error] ?? ''
-      throw new RemoteStatusError({ statusCode: error, statusDesc, requestId: response.requestId, peerId })
+      throw new RemoteStatusError({
+        statusCode: error,
+        statusDesc,
+        requestId: response.requestId,
+        peerId
+      })
     }
     if (response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
@@ -45,7 +55,10 @@ export const STORE_BETA4: StoreGeneration = {
     if (messages.length > query.limit) {
       throw new LimitExceededError(`page of ${messages.length} messages`, query.limit)
     }
-    return { entries: messages.map((message) => ({ message, pubsubTopic: query.pubsubTopic })), ...toEnd() }
+    return {
+      entries: messages.map((message) => ({ message, pubsubTopic: query.pubsubTopic })),
+      ...toEnd()
+    }
 
     /** An empty page may stand for an error at go-waku; old nodes repeat the cursor on the last page. */
     function toEnd(): Pick<RawPage, 'cursor' | 'completeness'> {

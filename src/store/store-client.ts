@@ -96,11 +96,16 @@ export class StoreClient {
   readonly #now: () => number
 
   /**
+   * Holds nothing and does nothing until it is called.
+   *
    * @param components - a light node, or anything else that has service peers
    * @throws {@link InvalidArgumentError} for a wrong option
    */
   constructor(components: ClientComponents, init: StoreClientInit = {}) {
-    const { generations = [STORE_QUERY_3, STORE_BETA4], requestTimeoutMs = STORE_DEFAULTS.requestTimeoutMs } = init
+    const {
+      generations = [STORE_QUERY_3, STORE_BETA4],
+      requestTimeoutMs = STORE_DEFAULTS.requestTimeoutMs
+    } = init
     if (generations.length === 0) {
       throw new InvalidArgumentError('generations', 'must not be empty')
     }
@@ -123,7 +128,11 @@ export class StoreClient {
    */
   queryPages(criteria: StoreCriteria, options: WalkOptions = {}): AsyncGenerator<MessagePage> {
     const checked = toCriteria(criteria)
-    const { direction = 'forward', pageLimit = STORE_DEFAULTS.pageLimit, timeoutMs = STORE_DEFAULTS.timeoutMs } = options
+    const {
+      direction = 'forward',
+      pageLimit = STORE_DEFAULTS.pageLimit,
+      timeoutMs = STORE_DEFAULTS.timeoutMs
+    } = options
     if (direction !== 'forward' && direction !== 'backward') {
       throw new InvalidArgumentError('direction', "must be 'forward' or 'backward'")
     }
@@ -139,7 +148,8 @@ export class StoreClient {
       criteria: checked,
       forward,
       pageLimit,
-      position: options.position === undefined ? { digest } : decodePosition(options.position, digest),
+      position:
+        options.position === undefined ? { digest } : decodePosition(options.position, digest),
       peerId: options.peerId,
       requestTimeoutMs: this.#requestTimeoutMs,
       pageTimeoutMs: timeoutMs,
@@ -164,13 +174,21 @@ export class StoreClient {
    * @param count - how many at the most
    * @throws as {@link StoreClient.queryPages}
    */
-  async last(criteria: StoreCriteria, count: number, options: LastOptions = {}): Promise<StoredMessage[]> {
+  async last(
+    criteria: StoreCriteria,
+    count: number,
+    options: LastOptions = {}
+  ): Promise<StoredMessage[]> {
     if (!Number.isInteger(count) || count < 1) {
       throw new InvalidArgumentError('count', 'must be a positive integer')
     }
     const pageLimit = options.pageLimit ?? Math.min(count, STORE_DEFAULTS.pageLimit)
     const messages: StoredMessage[] = []
-    for await (const message of this.query(criteria, { ...options, pageLimit, direction: 'backward' })) {
+    for await (const message of this.query(criteria, {
+      ...options,
+      pageLimit,
+      direction: 'backward'
+    })) {
       messages.push(message)
       if (messages.length === count) {
         break
@@ -189,17 +207,25 @@ export class StoreClient {
    * @throws {@link IncompleteHistoryError} for what asking again does not mend
    * @throws the signal's own reason
    */
-  follow(criteria: Omit<StoreCriteria, 'timeEnd'>, options: FollowOptions = {}): AsyncGenerator<StoredMessage> {
-    const { intervalMs = STORE_DEFAULTS.intervalMs, overlapMs = STORE_DEFAULTS.overlapMs, ...walkOptions } = options
+  follow(
+    criteria: Omit<StoreCriteria, 'timeEnd'>,
+    options: FollowOptions = {}
+  ): AsyncGenerator<StoredMessage> {
+    const {
+      intervalMs = STORE_DEFAULTS.intervalMs,
+      overlapMs = STORE_DEFAULTS.overlapMs,
+      ...walkOptions
+    } = options
     assertPositive('intervalMs', intervalMs)
     assertPositive('overlapMs', overlapMs)
     if ('timeEnd' in criteria && criteria.timeEnd !== undefined) {
       throw new InvalidArgumentError('criteria.timeEnd', 'has no meaning in a tail')
     }
     const { timeStart = fromMilliseconds(this.#now()) } = toCriteria(criteria)
-    this.queryPages({ ...criteria, timeStart }, walkOptions as WalkOptions) // checks the rest before any I/O
+    this.queryPages({ ...criteria, timeStart }, walkOptions) // checks the rest before any I/O
     return follow({
-      query: (from, onProgress) => this.query({ ...criteria, timeStart: from }, { ...walkOptions, onProgress }),
+      query: (from, onProgress) =>
+        this.query({ ...criteria, timeStart: from }, { ...walkOptions, onProgress }),
       timeStart,
       intervalMs,
       overlapMs,
@@ -219,7 +245,10 @@ export class StoreClient {
    * @throws {@link UnsupportedError} if no node looks up hashes and `within` is not given
    * @throws {@link NoUsablePeerError} or the only node's error if none answers; the signal's own reason
    */
-  lookup(hashes: readonly Uint8Array[], options: LookupOptions = {}): AsyncGenerator<StoredMessage> {
+  lookup(
+    hashes: readonly Uint8Array[],
+    options: LookupOptions = {}
+  ): AsyncGenerator<StoredMessage> {
     const asked = toHashes(hashes)
     assertLookupOptions(options)
     return this.#lookup(asked, options)
@@ -253,7 +282,10 @@ export class StoreClient {
     return asked.map((hash) => present.has(toHex(hash)))
   }
 
-  async *#lookup(hashes: readonly Uint8Array<ArrayBuffer>[], options: LookupOptions): AsyncGenerator<StoredMessage> {
+  async *#lookup(
+    hashes: readonly Uint8Array<ArrayBuffer>[],
+    options: LookupOptions
+  ): AsyncGenerator<StoredMessage> {
     const unique = [...new Map(hashes.map((hash) => [toHex(hash), hash])).values()]
     for (const batch of toBatches(unique)) {
       try {
@@ -265,7 +297,11 @@ export class StoreClient {
     }
   }
 
-  async #ask(batch: readonly Uint8Array<ArrayBuffer>[], includeData: boolean, options: LookupOptions) {
+  async #ask(
+    batch: readonly Uint8Array<ArrayBuffer>[],
+    includeData: boolean,
+    options: LookupOptions
+  ) {
     const init: LookupInit = {
       servicePeers: this.#components.servicePeers,
       generations: this.#generations,
@@ -300,7 +336,10 @@ export class StoreClient {
   }
 }
 
-async function* flatten(pages: AsyncGenerator<MessagePage>, newestFirst: boolean): AsyncGenerator<StoredMessage> {
+async function* flatten(
+  pages: AsyncGenerator<MessagePage>,
+  newestFirst: boolean
+): AsyncGenerator<StoredMessage> {
   for await (const { messages } of pages) {
     yield* newestFirst ? [...messages].reverse() : messages
   }
@@ -318,13 +357,19 @@ function toHashes(hashes: readonly Uint8Array[]): Uint8Array<ArrayBuffer>[] {
   }
   return hashes.map((hash) => {
     if (!(hash instanceof Uint8Array) || hash.length !== MESSAGE_HASH_BYTES) {
-      throw new InvalidArgumentError('hashes', `must hold Uint8Arrays of ${MESSAGE_HASH_BYTES} bytes`)
+      throw new InvalidArgumentError(
+        'hashes',
+        `must hold Uint8Arrays of ${MESSAGE_HASH_BYTES} bytes`
+      )
     }
     return new Uint8Array(hash)
   })
 }
 
-function assertLookupOptions({ within, timeoutMs = STORE_DEFAULTS.timeoutMs }: LookupOptions): void {
+function assertLookupOptions({
+  within,
+  timeoutMs = STORE_DEFAULTS.timeoutMs
+}: LookupOptions): void {
   assertTimeoutMs(timeoutMs)
   if (within !== undefined) {
     toCriteria(within)

@@ -43,7 +43,11 @@ export const STORE_QUERY_3: StoreGeneration = {
     if (cursor !== undefined && cursor.length !== 32) {
       throw new ProtocolViolationError('cursor', `cursor of ${cursor.length} bytes`, peerId)
     }
-    return { entries: messages.map(toEntry), cursor, completeness: cursor === undefined ? 'complete' : 'more' }
+    return {
+      entries: messages.map(toEntry),
+      cursor,
+      completeness: cursor === undefined ? 'complete' : 'more'
+    }
   },
   orderKey: (message, messageHash) => ({ time: message.timestamp ?? 0n, tie: messageHash })
 }

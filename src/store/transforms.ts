@@ -91,15 +91,24 @@ export function verified(session: StoreSession, expected: Expectation) {
 }
 
 /** A row, why it is none, or undefined for what a node may send though it was not asked for. */
-export function verify(session: StoreSession, expected: Expectation, entry: RawEntry): Row | RejectedEntry | undefined {
+export function verify(
+  session: StoreSession,
+  expected: Expectation,
+  entry: RawEntry
+): Row | RejectedEntry | undefined {
   const { messageHash: stated } = entry
-  const reject = (reason: RejectionReason, detail: string): RejectedEntry => ({ reason, messageHash: stated, detail })
+  const reject = (reason: RejectionReason, detail: string): RejectedEntry => ({
+    reason,
+    messageHash: stated,
+    detail
+  })
   if (entry.message === undefined) {
     return reject('undecodable', entry.error?.message ?? 'the entry has no message')
   }
   try {
     const message = decodeWakuMessage(entry.message)
-    const pubsubTopic = entry.pubsubTopic ?? expected.query.pubsubTopic ?? expected.derive(message.contentTopic)
+    const pubsubTopic =
+      entry.pubsubTopic ?? expected.query.pubsubTopic ?? expected.derive(message.contentTopic)
     if (pubsubTopic === undefined) {
       return reject('undecodable', 'its pubsub topic is not known')
     }
@@ -116,13 +125,21 @@ export function verify(session: StoreSession, expected: Expectation, entry: RawE
     }
     const { timestamp } = message
     const { timeStart, timeEnd } = expected
-    if (timestamp !== undefined && ((timeStart ?? timestamp) > timestamp || (timeEnd ?? timestamp) < timestamp)) {
-      return session.generation.filtersByTime ? reject('foreign', 'it is of another time') : undefined
+    if (
+      timestamp !== undefined &&
+      ((timeStart ?? timestamp) > timestamp || (timeEnd ?? timestamp) < timestamp)
+    ) {
+      return session.generation.filtersByTime
+        ? reject('foreign', 'it is of another time')
+        : undefined
     }
     if (timestamp !== undefined && timestamp === timeEnd) {
       return undefined
     }
-    return { message: { ...message, messageHash, pubsubTopic }, ...session.generation.orderKey(message, messageHash) }
+    return {
+      message: { ...message, messageHash, pubsubTopic },
+      ...session.generation.orderKey(message, messageHash)
+    }
   } catch (error) {
     if (error instanceof InvalidMessageError) {
       return reject('undecodable', error.message)
@@ -156,7 +173,12 @@ export class RecentHashes {
  * @param last - delivered before this request began: up to it, rows are passed over
  * @param recent - what was delivered lately, where the order cannot be checked
  */
-export function eachOnce(session: StoreSession, forward: boolean, last: LastDelivered | undefined, recent: RecentHashes) {
+export function eachOnce(
+  session: StoreSession,
+  forward: boolean,
+  last: LastDelivered | undefined,
+  recent: RecentHashes
+) {
   const sign = forward ? 1 : -1
   return async function* (pages: AsyncIterable<SourcePage>): AsyncGenerator<SourcePage> {
     let before: OrderKey | undefined
@@ -169,18 +191,33 @@ export function eachOnce(session: StoreSession, forward: boolean, last: LastDeli
       for (const row of page.rows) {
         if (last !== undefined && wasDelivered(session, row, last, sign)) {
           passedOver++
-        } else if (session.generation.strictOrder ? isAfter(row, before, sign) : recent.add(row.message.messageHash)) {
+        } else if (
+          session.generation.strictOrder
+            ? isAfter(row, before, sign)
+            : recent.add(row.message.messageHash)
+        ) {
           before = row
           rows.push(row)
         } else {
           assertRepeated(session, row, [...earlier, ...page.rows])
-          rejected.push({ reason: 'duplicate', messageHash: row.message.messageHash, detail: 'it came before' })
+          rejected.push({
+            reason: 'duplicate',
+            messageHash: row.message.messageHash,
+            detail: 'it came before'
+          })
         }
       }
       const filtered = !session.generation.filtersByTime
-      barren = rows.length > 0 || passedOver > 0 || filtered || page.completeness !== 'more' ? 0 : barren + 1
+      barren =
+        rows.length > 0 || passedOver > 0 || filtered || page.completeness !== 'more'
+          ? 0
+          : barren + 1
       if (barren > MAX_BARREN_PAGES) {
-        throw new ProtocolViolationError('no-progress', `${barren} pages in a row without anything new`, session.peerId)
+        throw new ProtocolViolationError(
+          'no-progress',
+          `${barren} pages in a row without anything new`,
+          session.peerId
+        )
       }
       earlier = [...page.rows]
       yield { ...page, rows, rejected }
@@ -194,9 +231,15 @@ function isAfter(row: OrderKey, before: OrderKey | undefined, sign: number): boo
 
 /** Under a strict order, what does not come after its predecessor has come before, or the node is out of order. */
 function assertRepeated(session: StoreSession, row: Row, rows: readonly Row[]): void {
-  const same = rows.filter((other) => compareBytes(other.message.messageHash, row.message.messageHash) === 0)
+  const same = rows.filter(
+    (other) => compareBytes(other.message.messageHash, row.message.messageHash) === 0
+  )
   if (session.generation.strictOrder && same.length < 2) {
-    throw new ProtocolViolationError('order', 'messages are not in the order of timestamp and hash', session.peerId)
+    throw new ProtocolViolationError(
+      'order',
+      'messages are not in the order of timestamp and hash',
+      session.peerId
+    )
   }
 }
 

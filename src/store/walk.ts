@@ -54,8 +54,11 @@ export async function* walk(init: WalkInit): AsyncGenerator<MessagePage> {
     for (;;) {
       let page: MessagePage
       try {
-        page = await withDeadline('query', { signal: init.signal, timeoutMs: init.pageTimeoutMs }, init.pageTimeoutMs, (signal) =>
-          state.next(signal)
+        page = await withDeadline(
+          'query',
+          { signal: init.signal, timeoutMs: init.pageTimeoutMs },
+          init.pageTimeoutMs,
+          (signal) => state.next(signal)
         )
       } catch (error) {
         init.signal?.throwIfAborted()
@@ -106,12 +109,12 @@ class Walk {
       this.#leg = leg
       leg.session.signal = signal
       try {
-        const { value, done } = await leg.pages.next()
-        if (done === true) {
-          throw new UnsupportedError('the walk is over')
+        const result = await leg.pages.next()
+        if (result.done === true) {
+          throw new Error('a walk went on after its last page')
         }
         this.#failures = []
-        return this.#toPage(leg, value)
+        return this.#toPage(leg, result.value)
       } catch (error) {
         signal.throwIfAborted()
         if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
@@ -123,14 +126,20 @@ class Walk {
     }
   }
 
-  #toPage({ session, peer }: Leg, { rows, rejected, completeness, positions }: MergedPage): MessagePage {
+  #toPage(
+    { session, peer }: Leg,
+    { rows, rejected, completeness, positions }: MergedPage
+  ): MessagePage {
     const { peerId } = session
     const { protocol } = session.generation
     const final = rows.at(-1)
     this.position = {
       digest: this.position.digest,
       node: { peerId: peer.peerId, protocol, sources: positions },
-      last: final === undefined ? this.position.last : { ...final, messageHash: final.message.messageHash }
+      last:
+        final === undefined
+          ? this.position.last
+          : { ...final, messageHash: final.message.messageHash }
     }
     for (const entry of rejected) {
       report(this.#init.onProgress, { type: 'store:rejected', detail: { ...entry, peerId } })
@@ -152,7 +161,8 @@ class Walk {
     report(this.#init.onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
     this.#failures.push({ peerId, error })
     const tries = this.#failures.filter((failure) => failure.peerId === peerId).length
-    const retryable = isWakuLightError(error) && ['ERR_CONNECTION', 'ERR_TIMEOUT'].includes(error.code)
+    const retryable =
+      isWakuLightError(error) && ['ERR_CONNECTION', 'ERR_TIMEOUT'].includes(error.code)
     if (!retryable || tries >= MAX_TRIES_PER_PEER) {
       this.position = { ...this.position, node: undefined }
     }
@@ -161,18 +171,30 @@ class Walk {
   /** Turns to the node that holds the cursors, else to the best one that has not failed. */
   #begin(network: NetworkConfig): Leg {
     const { servicePeers, generations, peerId, requestTimeoutMs, onProgress } = this.#init
-    const candidates = servicePeers.candidates().filter((candidate) => peerId === undefined || candidate.peerId === peerId)
+    const candidates = servicePeers
+      .candidates()
+      .filter((candidate) => peerId === undefined || candidate.peerId === peerId)
     const held = this.position.node
     const holder = candidates.find((candidate) => candidate.peerId === held?.peerId)
     const spoken = generations.find(({ protocol }) => protocol === held?.protocol)
     const node = holder !== undefined && spoken !== undefined ? held : undefined
-    const peer = node === undefined ? candidates.find((candidate) => !this.#isOut(candidate)) : holder
+    const peer =
+      node === undefined ? candidates.find((candidate) => !this.#isOut(candidate)) : holder
     if (peer === undefined) {
       const [only, ...others] = this.#failures
-      throw only !== undefined && others.length === 0 ? only.error : new NoUsablePeerError(this.#failures)
+      throw only !== undefined && others.length === 0
+        ? only.error
+        : new NoUsablePeerError(this.#failures)
     }
-    const usable = node !== undefined && spoken !== undefined ? [spoken] : this.#fromTheStart(generations)
-    const session = new StoreSession({ servicePeers, peer, generations: usable, requestTimeoutMs, onProgress })
+    const usable =
+      node !== undefined && spoken !== undefined ? [spoken] : this.#fromTheStart(generations)
+    const session = new StoreSession({
+      servicePeers,
+      peer,
+      generations: usable,
+      requestTimeoutMs,
+      onProgress
+    })
     return { peer, session, pages: this.#pages(session, network, node) }
   }
 
@@ -184,22 +206,33 @@ class Walk {
     }
     const byTime = last.time === 0n ? [] : generations.filter(({ filtersByTime }) => filtersByTime)
     if (byTime.length === 0) {
-      throw new UnsupportedError('this walk can go on at the node only that it began with', { cause: this.#failures.at(-1)?.error })
+      throw new UnsupportedError('this walk can go on at the node only that it began with', {
+        cause: this.#failures.at(-1)?.error
+      })
     }
     return byTime
   }
 
   /** True for a node that failed and would fail again. An unknown cursor is no reason: a walk by time needs none. */
   #isOut({ peerId }: ServicePeer): boolean {
-    const errors = this.#failures.filter((failure) => failure.peerId === peerId).map(({ error }) => error)
+    const errors = this.#failures
+      .filter((failure) => failure.peerId === peerId)
+      .map(({ error }) => error)
     const [only] = errors
     const onlyCursor =
-      errors.length === 1 && only instanceof RemoteStatusError && only.statusCode !== 429 && this.position.last !== undefined
+      errors.length === 1 &&
+      only instanceof RemoteStatusError &&
+      only.statusCode !== 429 &&
+      this.position.last !== undefined
     return errors.length > 0 && !onlyCursor
   }
 
   /** The pipeline at one node: pages, verified, each once, in order. */
-  #pages(session: StoreSession, network: NetworkConfig, node: NodePosition | undefined): AsyncGenerator<MergedPage> {
+  #pages(
+    session: StoreSession,
+    network: NetworkConfig,
+    node: NodePosition | undefined
+  ): AsyncGenerator<MergedPage> {
     const { criteria, forward, pageLimit } = this.#init
     const { last } = this.position
     const sources = toSubQueries(criteria, network).map((subQuery, index): MergeInput => {
@@ -208,7 +241,12 @@ class Walk {
         return { from }
       }
       const query = this.#query(subQuery, node === undefined)
-      const expected = { query, timeStart: criteria.timeStart, timeEnd: criteria.timeEnd, derive: deriveFrom(network) }
+      const expected = {
+        query,
+        timeStart: criteria.timeStart,
+        timeEnd: criteria.timeEnd,
+        derive: deriveFrom(network)
+      }
       const pages = pipe(
         rawPages(session, query, from.cursor),
         verified(session, expected),
@@ -230,7 +268,16 @@ class Walk {
         timeEnd = time + 1n
       }
     }
-    return { pubsubTopic, contentTopics, timeStart, timeEnd, forward, limit: pageLimit, includeData: true, messageHashes: [] }
+    return {
+      pubsubTopic,
+      contentTopics,
+      timeStart,
+      timeEnd,
+      forward,
+      limit: pageLimit,
+      includeData: true,
+      messageHashes: []
+    }
   }
 }
 

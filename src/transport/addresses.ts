@@ -26,7 +26,10 @@ export function parseServiceAddress(address: string, policy: AddressPolicy): Ser
   try {
     parsed = multiaddr(address)
   } catch (cause) {
-    throw new AddressError(String(address), `is not a multiaddr (${cause instanceof Error ? cause.message : cause})`)
+    throw new AddressError(
+      String(address),
+      `is not a multiaddr (${cause instanceof Error ? cause.message : 'no reason given'})`
+    )
   }
   const components = parsed.getComponents()
   const has = (...names: string[]): boolean => components.some(({ name }) => names.includes(name))
@@ -56,13 +59,16 @@ export function parseServiceAddress(address: string, policy: AddressPolicy): Ser
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127\./.test(host)
+  return (
+    host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127\./.test(host)
+  )
 }
 
 /** Private, link-local, shared and unspecified ranges of IPv4 and IPv6 (RFC 1918, 3927, 4193, 4291, 6598). */
 function isPrivate(host: string): boolean {
   return (
-    /^(10|0)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(host) ||
-    /^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::$/i.test(host)
+    /^(10|0)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(
+      host
+    ) || /^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::$/i.test(host)
   )
 }

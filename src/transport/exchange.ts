@@ -1,6 +1,12 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
-import { ConnectionError, LimitExceededError, ProtocolViolationError, UnsupportedError, WakuLightError } from '../errors.ts'
+import {
+  ConnectionError,
+  LimitExceededError,
+  ProtocolViolationError,
+  UnsupportedError,
+  WakuLightError
+} from '../errors.ts'
 
 /** One request on a stream of its own. */
 export interface ExchangeRequest {
@@ -43,14 +49,14 @@ export async function exchange(
     const frames = lpStream(stream, frameLimits(request.maxResponseBytes))
     const body = request.encode(stream.protocol)
     request.onWrite?.()
-    void write(frames, stream, body, signal)
+    write(frames, stream, body, signal)
     const bytes = await readFrame(frames, request.maxResponseBytes, signal)
     await release(connection, stream)
     return { protocol: stream.protocol, bytes }
   } catch (error) {
-    const reason = signal.aborted ? signal.reason : toTyped(error)
-    stream.abort(reason)
-    throw reason
+    stream.abort(toTyped(error))
+    signal.throwIfAborted()
+    throw toTyped(error)
   }
 }
 
@@ -71,37 +77,45 @@ export async function answer(
     await frames.write(response, { signal })
     await stream.close({ signal })
   } catch (error) {
-    const reason = signal.aborted ? signal.reason : toTyped(error)
-    stream.abort(reason)
-    throw reason
+    stream.abort(toTyped(error))
+    signal.throwIfAborted()
+    throw toTyped(error)
   }
 }
 
 type Frames = ReturnType<typeof lpStream<Stream>>
 
-async function openStream(connection: Connection, protocols: readonly string[], signal: AbortSignal): Promise<Stream> {
+async function openStream(
+  connection: Connection,
+  protocols: readonly string[],
+  signal: AbortSignal
+): Promise<Stream> {
   try {
     return await connection.newStream([...protocols], { signal })
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Error && error.name === 'UnsupportedProtocolError') {
-      throw new UnsupportedError(`the peer speaks none of ${protocols.join(', ')}`, { cause: error })
+      throw new UnsupportedError(`the peer speaks none of ${protocols.join(', ')}`, {
+        cause: error
+      })
     }
     throw new ConnectionError('a stream could not be opened', { cause: error })
   }
 }
 
 /** Writes the request and closes our side. What goes wrong here shows when the answer is read. */
-async function write(frames: Frames, stream: Stream, body: Uint8Array, signal: AbortSignal): Promise<void> {
-  try {
-    await frames.write(body, { signal })
-    await stream.close({ signal })
-  } catch (error) {
-    stream.log.trace('the request was not written in full - %e', error)
-  }
+function write(frames: Frames, stream: Stream, body: Uint8Array, signal: AbortSignal): void {
+  frames
+    .write(body, { signal })
+    .then(() => stream.close({ signal }))
+    .catch((error: unknown) => stream.log.trace('the request was not written in full - %e', error))
 }
 
-async function readFrame(frames: Frames, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+async function readFrame(
+  frames: Frames,
+  maxBytes: number,
+  signal: AbortSignal
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return (await frames.read({ signal })).subarray() as Uint8Array<ArrayBuffer>
   } catch (error) {
@@ -142,7 +156,9 @@ function toTyped(error: unknown): WakuLightError {
   }
   const name = error instanceof Error ? error.name : ''
   return new ConnectionError(
-    name === 'UnexpectedEOFError' ? 'the peer closed the stream before a whole frame had come' : 'the stream broke',
+    name === 'UnexpectedEOFError'
+      ? 'the peer closed the stream before a whole frame had come'
+      : 'the stream broke',
     { cause: error }
   )
 }

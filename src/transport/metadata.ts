@@ -1,5 +1,11 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { decodeMetadata, encodeMetadata, MAX_METADATA_BYTES, METADATA_PROTOCOL, type Metadata } from '../wire/metadata.ts'
+import {
+  decodeMetadata,
+  encodeMetadata,
+  MAX_METADATA_BYTES,
+  METADATA_PROTOCOL,
+  type Metadata
+} from '../wire/metadata.ts'
 import { answer, exchange } from './exchange.ts'
 
 /**
@@ -9,10 +15,18 @@ import { answer, exchange } from './exchange.ts'
  * @throws as {@link exchange}, and {@link InvalidMessageError} if the answer does not decode
  * @see 66/WAKU2-METADATA
  */
-export async function requestMetadata(connection: Connection, own: Metadata, signal: AbortSignal): Promise<Metadata> {
+export async function requestMetadata(
+  connection: Connection,
+  own: Metadata,
+  signal: AbortSignal
+): Promise<Metadata> {
   const { bytes } = await exchange(
     connection,
-    { protocols: [METADATA_PROTOCOL], encode: () => encodeMetadata(own), maxResponseBytes: MAX_METADATA_BYTES },
+    {
+      protocols: [METADATA_PROTOCOL],
+      encode: () => encodeMetadata(own),
+      maxResponseBytes: MAX_METADATA_BYTES
+    },
     signal
   )
   return decodeMetadata(bytes)
@@ -29,5 +43,10 @@ export async function answerMetadata(
   respond: (remote: Metadata) => Metadata,
   signal: AbortSignal
 ): Promise<void> {
-  await answer(stream, MAX_METADATA_BYTES, (bytes) => encodeMetadata(respond(decodeMetadata(bytes))), signal)
+  await answer(
+    stream,
+    MAX_METADATA_BYTES,
+    (bytes) => encodeMetadata(respond(decodeMetadata(bytes))),
+    signal
+  )
 }

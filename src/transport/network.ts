@@ -14,14 +14,18 @@ const SHARD_COUNTS: Readonly<Record<number, number>> = { 1: 8, 2: 8, 3: 8, 16: 1
  */
 export function toNetworkConfig({ clusterId, shards }: Metadata): NetworkConfig {
   if (clusterId === undefined) {
-    throw new UnsupportedError('the node does not say which cluster it belongs to; give clusterId and shardCount')
+    throw new UnsupportedError(
+      'the node does not say which cluster it belongs to; give clusterId and shardCount'
+    )
   }
   const known = SHARD_COUNTS[clusterId]
   if (known !== undefined) {
     return { clusterId, shardCount: known }
   }
   if (shards.length === 0) {
-    throw new UnsupportedError('the node does not say which shards it serves; give shardCount or pubsubTopics')
+    throw new UnsupportedError(
+      'the node does not say which shards it serves; give shardCount or pubsubTopics'
+    )
   }
   return shards.every((shard, index) => shard === index)
     ? { clusterId, shardCount: shards.length }
@@ -43,7 +47,11 @@ export interface NetworkOptions {
  *
  * @throws {@link InvalidArgumentError} if they do not go together
  */
-export function fromNetworkOptions({ clusterId, shardCount, pubsubTopics }: NetworkOptions): NetworkConfig | undefined {
+export function fromNetworkOptions({
+  clusterId,
+  shardCount,
+  pubsubTopics
+}: NetworkOptions): NetworkConfig | undefined {
   if (shardCount !== undefined && pubsubTopics !== undefined) {
     throw new InvalidArgumentError('pubsubTopics', 'cannot be given together with shardCount')
   }
@@ -54,7 +62,12 @@ export function fromNetworkOptions({ clusterId, shardCount, pubsubTopics }: Netw
     return undefined
   }
   if (clusterId === undefined) {
-    throw new InvalidArgumentError('clusterId', 'must be given together with shardCount or pubsubTopics')
+    throw new InvalidArgumentError(
+      'clusterId',
+      'must be given together with shardCount or pubsubTopics'
+    )
   }
-  return shardCount !== undefined ? { clusterId, shardCount } : { clusterId, pubsubTopics: pubsubTopics ?? [] }
+  return shardCount !== undefined
+    ? { clusterId, shardCount }
+    : { clusterId, pubsubTopics: pubsubTopics ?? [] }
 }

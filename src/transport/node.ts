@@ -159,13 +159,18 @@ class StartedLightNode implements LightNode {
   }
 }
 
-function toPrivateKey(raw: Uint8Array | undefined): ReturnType<typeof privateKeyFromRaw> | undefined {
+function toPrivateKey(
+  raw: Uint8Array | undefined
+): ReturnType<typeof privateKeyFromRaw> | undefined {
   if (raw === undefined) {
     return undefined
   }
   try {
     return privateKeyFromRaw(raw)
   } catch {
-    throw new InvalidArgumentError('privateKey', 'must be a raw Ed25519 (64 bytes) or secp256k1 (32 bytes) private key')
+    throw new InvalidArgumentError(
+      'privateKey',
+      'must be a raw Ed25519 (64 bytes) or secp256k1 (32 bytes) private key'
+    )
   }
 }

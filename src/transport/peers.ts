@@ -1,6 +1,14 @@
 import type { AbortOptions, Connection, Libp2p, Stream } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { ClosedError, ClusterMismatchError, ConnectionError, NoUsablePeerError, type PeerFailure, TimeoutError, WakuLightError } from '../errors.ts'
+import {
+  ClosedError,
+  ClusterMismatchError,
+  ConnectionError,
+  NoUsablePeerError,
+  type PeerFailure,
+  TimeoutError,
+  WakuLightError
+} from '../errors.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { Logger } from '../options.ts'
@@ -50,7 +58,10 @@ interface Peer extends ServicePeer {
  *
  * @throws {@link InvalidArgumentError} for network options that do not go together
  */
-export async function createServicePeers(libp2p: Dialer, options: ServicePeersOptions): Promise<ManagedServicePeers> {
+export async function createServicePeers(
+  libp2p: Dialer,
+  options: ServicePeersOptions
+): Promise<ManagedServicePeers> {
   const peers = new PeerSet(libp2p, options)
   await peers.open()
   return peers
@@ -85,7 +96,9 @@ class PeerSet implements ManagedServicePeers {
   }
 
   async open(): Promise<void> {
-    await this.#libp2p.handle(METADATA_PROTOCOL, (stream, connection) => this.#onMetadata(stream, connection))
+    await this.#libp2p.handle(METADATA_PROTOCOL, (stream, connection) =>
+      this.#onMetadata(stream, connection)
+    )
   }
 
   async close(): Promise<void> {
@@ -116,7 +129,11 @@ class PeerSet implements ManagedServicePeers {
     return await this.#until(signal, () => learning)
   }
 
-  async request(peer: ServicePeer, request: ExchangeRequest, signal: AbortSignal): Promise<ExchangeReply & ServicePeer> {
+  async request(
+    peer: ServicePeer,
+    request: ExchangeRequest,
+    signal: AbortSignal
+  ): Promise<ExchangeReply & ServicePeer> {
     const known = this.#peers.find(({ peerId }) => peerId === peer.peerId)
     return await this.#until(signal, async (linked) => {
       try {
@@ -154,7 +171,9 @@ class PeerSet implements ManagedServicePeers {
       .getConnections()
       .find(
         ({ status, remotePeer, remoteAddr }) =>
-          status === 'open' && (remotePeer.toString() === peerId || multiaddrs.some((address) => address.equals(remoteAddr)))
+          status === 'open' &&
+          (remotePeer.toString() === peerId ||
+            multiaddrs.some((address) => address.equals(remoteAddr)))
       )
   }
 
@@ -169,7 +188,9 @@ class PeerSet implements ManagedServicePeers {
     if (open !== undefined) {
       return open
     }
-    return await withDeadline('dial', { signal }, this.#dialTimeoutMs, (inner) => dial(this.#libp2p, peer, { signal: inner }))
+    return await withDeadline('dial', { signal }, this.#dialTimeoutMs, (inner) =>
+      dial(this.#libp2p, peer, { signal: inner })
+    )
   }
 
   /** Resolves once the peer is known to be of our network, or cannot be asked. */
@@ -188,7 +209,10 @@ class PeerSet implements ManagedServicePeers {
       remote = await this.#askMetadata(connection)
     } catch (error) {
       this.#closing.signal.throwIfAborted()
-      this.#logger?.debug('metadata could not be read', { peerId: peer?.peerId, reason: String(error) })
+      this.#logger?.debug('metadata could not be read', {
+        peerId: peer?.peerId,
+        reason: String(error)
+      })
       return
     }
     this.#assertCluster(connection, peer, remote)
@@ -198,7 +222,11 @@ class PeerSet implements ManagedServicePeers {
   #assertCluster(connection: Connection, peer: Peer | undefined, remote: Metadata): void {
     const network = this.#network
     if (network !== undefined && remote.clusterId !== network.clusterId) {
-      const error = new ClusterMismatchError(network.clusterId, remote.clusterId, connection.remotePeer.toString())
+      const error = new ClusterMismatchError(
+        network.clusterId,
+        remote.clusterId,
+        connection.remotePeer.toString()
+      )
       this.#logger?.warn('service node left', { peerId: peer?.peerId, reason: error.message })
       connection.abort(error)
       if (peer !== undefined) {
@@ -233,7 +261,10 @@ class PeerSet implements ManagedServicePeers {
       )
       this.#assertCluster(connection, peer, asked)
     } catch (error) {
-      this.#logger?.debug('metadata could not be answered', { peerId: peer?.peerId, reason: String(error) })
+      this.#logger?.debug('metadata could not be answered', {
+        peerId: peer?.peerId,
+        reason: String(error)
+      })
     }
   }
 
@@ -243,7 +274,10 @@ class PeerSet implements ManagedServicePeers {
     const asked = this.#peers.map(async (peer) => {
       try {
         const connection = await this.#connect(peer, this.#closing.signal)
-        return { peerId: peer.peerId, network: toNetworkConfig(await this.#askMetadata(connection)) }
+        return {
+          peerId: peer.peerId,
+          network: toNetworkConfig(await this.#askMetadata(connection))
+        }
       } catch (error) {
         this.#note(peer, false)
         failures.push({ peerId: peer.peerId, error: error as Error })
@@ -267,11 +301,13 @@ async function dial(libp2p: Dialer, peer: Peer, options: AbortOptions): Promise<
     return await libp2p.dial([...peer.multiaddrs], options)
   } catch (error) {
     options.signal?.throwIfAborted()
-    throw error instanceof WakuLightError ? error : new ConnectionError(`dial failed: ${describe(error)}`, { cause: error })
+    throw error instanceof WakuLightError
+      ? error
+      : new ConnectionError(`dial failed: ${describe(error)}`, { cause: error })
   }
 }
 
-/** In words, whatever a dial rejected with: an error, several of them, or the bare event of a websocket. */
+/** In words, whatever a dial rejected with: an error, several of them, or something else. */
 function describe(reason: unknown): string {
   if (reason instanceof AggregateError) {
     return reason.errors.map(describe).join('; ')
@@ -279,8 +315,7 @@ function describe(reason: unknown): string {
   if (reason instanceof Error && reason.message !== '') {
     return reason.message
   }
-  const { message, type } = Object(reason) as { message?: unknown; type?: unknown }
-  return typeof message === 'string' && message !== '' ? message : `the websocket did not open (${String(type ?? 'no reason given')})`
+  return 'no reason given'
 }
 
 /** One entry a node: addresses of one peer id belong together, and those that may not be opened keep their reason. */
@@ -292,7 +327,10 @@ function toPeers(serviceNodes: readonly string[], policy: AddressPolicy): Peer[]
       const parsed = parseServiceAddress(address, policy)
       peerId = parsed.peerId ?? peerId
       const known = peers.get(peerId)
-      peers.set(peerId, { multiaddrs: [...(known?.multiaddrs ?? []), parsed.multiaddr], refusal: undefined })
+      peers.set(peerId, {
+        multiaddrs: [...(known?.multiaddrs ?? []), parsed.multiaddr],
+        refusal: undefined
+      })
     } catch (error) {
       peerId = /\/p2p\/([^/]+)$/.exec(peerId)?.[1] ?? peerId
       if (!peers.has(peerId)) {
@@ -300,5 +338,10 @@ function toPeers(serviceNodes: readonly string[], policy: AddressPolicy): Peer[]
       }
     }
   }
-  return [...peers].map(([peerId, { multiaddrs, refusal }]) => ({ peerId, multiaddrs, refusal, failedAt: 0 }))
+  return [...peers].map(([peerId, { multiaddrs, refusal }]) => ({
+    peerId,
+    multiaddrs,
+    refusal,
+    failedAt: 0
+  }))
 }

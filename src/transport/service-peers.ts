@@ -1,5 +1,5 @@
-import type { ProgressEvent } from '../options.ts'
 import type { NetworkConfig } from '../message/topics.ts'
+import type { ProgressEvent } from '../options.ts'
 import type { ExchangeReply, ExchangeRequest } from './exchange.ts'
 
 /** A service node as a client sees it. */
@@ -27,7 +27,11 @@ export interface ServicePeers {
    * @throws {@link ConnectionError}, {@link AddressError}, {@link ClusterMismatchError}, {@link UnsupportedError},
    * {@link LimitExceededError}, {@link ProtocolViolationError}, {@link ClosedError}, or the signal's own reason
    */
-  request(peer: ServicePeer, request: ExchangeRequest, signal: AbortSignal): Promise<ExchangeReply & ServicePeer>
+  request(
+    peer: ServicePeer,
+    request: ExchangeRequest,
+    signal: AbortSignal
+  ): Promise<ExchangeReply & ServicePeer>
 }
 
 /** What a client is built over. */
@@ -36,4 +40,7 @@ export interface ClientComponents {
 }
 
 /** Told when a call turns from one service node to the next. */
-export type PeerFailedEvent<Type extends string> = ProgressEvent<Type, { readonly peerId: string; readonly error: Error }>
+export type PeerFailedEvent<Type extends string> = ProgressEvent<
+  Type,
+  { readonly peerId: string; readonly error: Error }
+>

@@ -44,8 +44,16 @@ async function open(url: string, signal: AbortSignal | undefined): Promise<WebSo
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const options = { signal: listeners.signal }
   socket.addEventListener('open', () => resolve(), options)
-  socket.addEventListener('error', (event) => reject(new ConnectionError(`${url} did not open${detail(event)}`)), options)
-  socket.addEventListener('close', () => reject(new ConnectionError(`${url} did not open`)), options)
+  socket.addEventListener(
+    'error',
+    (event) => reject(new ConnectionError(`${url} did not open${detail(event)}`)),
+    options
+  )
+  socket.addEventListener(
+    'close',
+    () => reject(new ConnectionError(`${url} did not open`)),
+    options
+  )
   signal?.addEventListener('abort', () => reject(signal.reason), options)
   try {
     await promise
