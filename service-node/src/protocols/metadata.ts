@@ -1,0 +1,80 @@
+import type { Connection, PeerId } from '@libp2p/interface'
+import { lpStream } from '@libp2p/utils'
+import { ClusterMismatchError, ConnectionError } from 'waku-light/errors'
+import { decodeMetadata, encodeMetadata, MAX_METADATA_BYTES, METADATA_PROTOCOL } from 'waku-light/wire'
+import type { Service } from './service.ts'
+
+/** Serves metadata: which cluster this node belongs to, and which shards it relays. */
+export function metadata(clusterId: number, shards: readonly number[]): Service {
+  const frame = encodeMetadata({ clusterId, shards })
+  return {
+    protocol: METADATA_PROTOCOL,
+    maxRequestBytes: MAX_METADATA_BYTES,
+    respond: () => ({ frame, status: 'answered' })
+  }
+}
+
+/** What {@link MetadataGuard} works with. */
+export interface MetadataGuardInit {
+  readonly clusterId: number
+  readonly shards: readonly number[]
+  readonly deadlineMs: number
+  /** Ends all connections to a peer. */
+  hangUp(peerId: PeerId): Promise<void>
+}
+
+/** Asks each connected peer for its cluster, and leaves those of another one or without an answer. */
+export class MetadataGuard {
+  readonly #init: MetadataGuardInit
+  readonly #checks = new WeakMap<Connection, Promise<void>>()
+
+  constructor(init: MetadataGuardInit) {
+    this.#init = init
+  }
+
+  /**
+   * Checks the peer of a connection, once.
+   *
+   * @throws {@link ClusterMismatchError} or {@link ConnectionError}; the peer is left then
+   */
+  check(connection: Connection): Promise<void> {
+    let check = this.#checks.get(connection)
+    if (check === undefined) {
+      check = this.#check(connection)
+      this.#checks.set(connection, check)
+    }
+    return check
+  }
+
+  async #check(connection: Connection): Promise<void> {
+    const { clusterId, hangUp } = this.#init
+    const peerId = connection.remotePeer
+    try {
+      const remoteClusterId = await this.#ask(connection)
+      if (remoteClusterId !== clusterId) {
+        throw new ClusterMismatchError(clusterId, remoteClusterId, peerId.toString())
+      }
+    } catch (cause) {
+      await hangUp(peerId).catch((error: Error) => connection.abort(error))
+      throw cause instanceof ClusterMismatchError
+        ? cause
+        : new ConnectionError(`peer ${peerId} did not answer the metadata request`, { cause })
+    }
+  }
+
+  async #ask(connection: Connection): Promise<number | undefined> {
+    const { clusterId, shards, deadlineMs } = this.#init
+    const signal = AbortSignal.timeout(deadlineMs)
+    const stream = await connection.newStream(METADATA_PROTOCOL, { signal })
+    try {
+      const frames = lpStream(stream, { maxDataLength: MAX_METADATA_BYTES, maxBufferSize: 2 * MAX_METADATA_BYTES })
+      await frames.write(encodeMetadata({ clusterId, shards }), { signal })
+      const answer = await frames.read({ signal })
+      await stream.close({ signal })
+      return decodeMetadata(answer.subarray()).clusterId
+    } catch (error) {
+      stream.abort(error instanceof Error ? error : new Error('the exchange failed', { cause: error }))
+      throw error
+    }
+  }
+}
