@@ -1,0 +1,37 @@
+// Bundles the specs that run in browsers into one script, for the page that Karma serves.
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import * as esbuild from 'esbuild'
+import { root } from './package.js'
+
+const NOT_IN_BROWSERS = [/\.node\.spec\.ts$/, /^test\/(e2e|interop|api)\//]
+
+/** Writes the bundle, with its source map, to `outfile`. */
+export async function bundleSpecs(outfile) {
+  const specs = globSync('test/**/*.spec.ts', { cwd: root })
+    .map((spec) => spec.replaceAll('\\', '/'))
+    .filter((spec) => !NOT_IN_BROWSERS.some((pattern) => pattern.test(spec)))
+    .sort()
+  await esbuild.build({
+    stdin: {
+      contents: specs.map((spec) => `import './${spec}'`).join('\n'),
+      resolveDir: root,
+      sourcefile: 'specs.ts',
+      loader: 'ts'
+    },
+    absWorkingDir: root,
+    bundle: true,
+    outfile,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+    sourcemap: true,
+    // waku-light/… is the sources, as the path mapping says
+    tsconfig: join(root, 'tsconfig.json'),
+    // started outside of the page: see test/browser/start-service-nodes.ts
+    external: ['waku-light-service-node'],
+    define: { global: 'globalThis' },
+    logLevel: 'warning'
+  })
+  return specs
+}
