@@ -39,8 +39,16 @@ module.exports = {
     },
     below('options-below-message', '^src/options\\.ts$', `^src/(?!errors\\.ts$|lib/)`),
     below('lib-below-message', '^src/lib/', '^src/(?!errors\\.ts$|options\\.ts$|lib/)'),
-    below('message-below-wire', '^src/message/', '^src/(?!errors\\.ts$|options\\.ts$|lib/|message/)'),
-    below('wire-below-transport', '^src/wire/', '^src/(?!errors\\.ts$|options\\.ts$|lib/|message/|wire/)'),
+    below(
+      'message-below-wire',
+      '^src/message/',
+      '^src/(?!errors\\.ts$|options\\.ts$|lib/|message/)'
+    ),
+    below(
+      'wire-below-transport',
+      '^src/wire/',
+      '^src/(?!errors\\.ts$|options\\.ts$|lib/|message/|wire/)'
+    ),
     below('transport-below-clients', '^src/transport/', `^src/(index\\.ts$|(${rooms})/)`),
     below('clients-below-index', `^src/(${rooms})/`, '^src/index\\.ts$'),
     {

@@ -1,16 +1,28 @@
-import jsdoc from 'eslint-plugin-jsdoc'
 import { defineConfig } from 'eslint/config'
+import jsdoc from 'eslint-plugin-jsdoc'
 import tseslint from 'typescript-eslint'
 
 const tooling = ['**/*.{js,cjs,mjs}']
 
 const shapeOfCode = [
   { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
-  { selector: 'ExportAllDeclaration', message: 'Re-export by name: the public API is read from one screen.' },
-  { selector: 'TSEnumDeclaration', message: 'A frozen const object with a union type shakes out; an enum does not.' },
-  { selector: 'TSModuleDeclaration[kind="namespace"]', message: 'No value namespaces in hand-written code.' },
+  {
+    selector: 'ExportAllDeclaration',
+    message: 'Re-export by name: the public API is read from one screen.'
+  },
+  {
+    selector: 'TSEnumDeclaration',
+    message: 'A frozen const object with a union type shakes out; an enum does not.'
+  },
+  {
+    selector: 'TSModuleDeclaration[kind="namespace"]',
+    message: 'No value namespaces in hand-written code.'
+  },
   { selector: 'Decorator', message: 'No decorators.' },
-  { selector: 'StaticBlock', message: 'Static blocks are kept by bundlers even where the class is unused.' }
+  {
+    selector: 'StaticBlock',
+    message: 'Static blocks are kept by bundlers even where the class is unused.'
+  }
 ]
 
 const impure = [
@@ -34,7 +46,10 @@ export default defineConfig(
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
-      parserOptions: { project: ['tsconfig.json', 'examples/*/tsconfig.json'], tsconfigRootDir: import.meta.dirname }
+      parserOptions: {
+        project: ['tsconfig.json', 'examples/*/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname
+      }
     },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
@@ -51,7 +66,10 @@ export default defineConfig(
         'error',
         { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: true }
       ],
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }
+      ],
       eqeqeq: 'error',
       'no-console': 'off',
       'no-restricted-syntax': ['error', ...shapeOfCode]
@@ -81,8 +99,14 @@ export default defineConfig(
         }
       ],
       'jsdoc/require-description': ['error', { contexts: ['any'] }],
-      'jsdoc/check-param-names': ['error', { checkDestructured: false, disableMissingParamChecks: true }],
-      'jsdoc/check-tag-names': ['error', { definedTags: ['packageDocumentation', 'internal', 'typeParam'] }],
+      'jsdoc/check-param-names': [
+        'error',
+        { checkDestructured: false, disableMissingParamChecks: true }
+      ],
+      'jsdoc/check-tag-names': [
+        'error',
+        { definedTags: ['packageDocumentation', 'internal', 'typeParam'] }
+      ],
       'jsdoc/empty-tags': 'error',
       'jsdoc/no-types': 'error'
     }
@@ -93,7 +117,15 @@ export default defineConfig(
       'no-restricted-properties': ['error', ...impure],
       'no-restricted-globals': [
         'error',
-        ...['console', 'crypto', 'fetch', 'performance', 'setTimeout', 'setInterval', 'WebSocket'].map((name) => ({
+        ...[
+          'console',
+          'crypto',
+          'fetch',
+          'performance',
+          'setTimeout',
+          'setInterval',
+          'WebSocket'
+        ].map((name) => ({
           name,
           message: 'Pure room: no clock, randomness, input or output.'
         }))
@@ -105,6 +137,11 @@ export default defineConfig(
     rules: {
       // chai speaks in expressions, and scripted fakes return what a hostile peer would
       '@typescript-eslint/no-unused-expressions': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/unbound-method': 'off'
     }
   },

@@ -31,9 +31,9 @@ module.exports = async (config) => {
     basePath: root,
     frameworks: ['mocha', 'service-nodes'],
     plugins: [
-      'karma-mocha',
-      'karma-chrome-launcher',
-      'karma-firefox-launcher',
+      require('karma-mocha'),
+      require('karma-chrome-launcher'),
+      require('karma-firefox-launcher'),
       { 'reporter:counts': ['type', karmaReporter] },
       { 'framework:service-nodes': ['factory', closeAtExit(nodes)] }
     ],

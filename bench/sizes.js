@@ -20,7 +20,9 @@ export async function measureTable() {
 
 /** The table for the README. */
 export function toMarkdown(rows) {
-  const lines = rows.map(({ title, brotliBytes, maxBytes }) => `| ${title} | ${kB(brotliBytes)} | ${kB(maxBytes)} |`)
+  const lines = rows.map(
+    ({ title, brotliBytes, maxBytes }) => `| ${title} | ${kB(brotliBytes)} | ${kB(maxBytes)} |`
+  )
   return ['| import | brotli | budget |', '|---|---:|---:|', ...lines].join('\n')
 }
 
@@ -35,7 +37,9 @@ async function main(update) {
   const width = Math.max(...rows.map(({ title }) => plain(title).length))
   for (const { title, brotliBytes, maxBytes } of rows) {
     const over = brotliBytes > maxBytes
-    console.log(`${plain(title).padEnd(width)}  ${kB(brotliBytes).padStart(9)} of ${kB(maxBytes).padStart(9)}${over ? '  over budget' : ''}`)
+    console.log(
+      `${plain(title).padEnd(width)}  ${kB(brotliBytes).padStart(9)} of ${kB(maxBytes).padStart(9)}${over ? '  over budget' : ''}`
+    )
     if (over) problems.push(`${plain(title)}: ${brotliBytes} B, budget ${maxBytes} B`)
   }
 
@@ -44,7 +48,9 @@ async function main(update) {
   for (const [specifier, exported] of await namesOnce()) {
     const budgets = config.names[specifier] ?? {}
     names[specifier] = {}
-    const sizes = await Promise.all(exported.map(async (name) => [name, await sizeOf({ [specifier]: [name] })]))
+    const sizes = await Promise.all(
+      exported.map(async (name) => [name, await sizeOf({ [specifier]: [name] })])
+    )
     for (const [name, bytes] of sizes) {
       count++
       const budget = budgets[name]
@@ -53,17 +59,24 @@ async function main(update) {
         names[specifier][name] = budget
         problems.push(`${name} of ${specifier}: ${bytes} B, budget ${budget} B`)
       } else if (budget === undefined && !update) {
-        problems.push(`${name} of ${specifier}: ${bytes} B, no budget yet (node bench/sizes.js --update)`)
+        problems.push(
+          `${name} of ${specifier}: ${bytes} B, no budget yet (node bench/sizes.js --update)`
+        )
       }
     }
     for (const gone of Object.keys(budgets).filter((name) => !exported.includes(name))) {
-      if (!update) problems.push(`${gone} of ${specifier} has a budget but is not exported (node bench/sizes.js --update)`)
+      if (!update)
+        problems.push(
+          `${gone} of ${specifier} has a budget but is not exported (node bench/sizes.js --update)`
+        )
     }
   }
   if (update) {
     writeFileSync(file, `${JSON.stringify({ ...config, names }, null, 2)}\n`)
   }
-  console.log(`${count} public names, each alone: ${problems.length === 0 ? 'all within their budgets' : 'see below'}`)
+  console.log(
+    `${count} public names, each alone: ${problems.length === 0 ? 'all within their budgets' : 'see below'}`
+  )
   if (problems.length > 0) {
     console.error(problems.join('\n'))
     process.exitCode = 1
@@ -76,7 +89,9 @@ async function namesOnce() {
   const elsewhere = entries.filter(({ subpath }) => subpath !== '.')
   return entries.map(({ specifier, subpath, names, module }) => [
     specifier,
-    names.filter((name) => subpath !== '.' || !elsewhere.some((other) => other.module[name] === module[name]))
+    names.filter(
+      (name) => subpath !== '.' || !elsewhere.some((other) => other.module[name] === module[name])
+    )
   ])
 }
 

@@ -6,13 +6,18 @@ import { basename } from 'node:path'
 import { root } from './lib/package.js'
 
 const [wanted = ''] = process.argv.slice(2)
-const files = globSync('bench/*.bench.ts', { cwd: root }).sort().filter((file) => basename(file).includes(wanted))
+const files = globSync('bench/*.bench.ts', { cwd: root })
+  .sort()
+  .filter((file) => basename(file).includes(wanted))
 if (files.length === 0) {
   console.error(`no bench/*.bench.ts${wanted === '' ? '' : ` with ${wanted} in its name`}`)
   process.exitCode = 1
 }
 for (const file of files) {
   console.log(`\n## ${basename(file, '.bench.ts')}`)
-  const { status } = spawnSync(process.execPath, ['--import=tsx', file], { cwd: root, stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, ['--import=tsx', file], {
+    cwd: root,
+    stdio: 'inherit'
+  })
   if (status !== 0) process.exitCode = 1
 }

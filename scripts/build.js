@@ -44,10 +44,14 @@ function build({ name, folder, inputs }) {
   rmSync(stamp, { force: true })
   rmSync(dist, { recursive: true, force: true })
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const result = spawnSync(process.execPath, [tsc, '-p', join(root, folder, 'tsconfig.build.json')], {
-    cwd: root,
-    stdio: 'inherit'
-  })
+  const result = spawnSync(
+    process.execPath,
+    [tsc, '-p', join(root, folder, 'tsconfig.build.json')],
+    {
+      cwd: root,
+      stdio: 'inherit'
+    }
+  )
   if (result.status !== 0) {
     console.error(`${name}: not built`)
     process.exit(1)

@@ -50,9 +50,15 @@ async function sizesTable() {
 async function errorsTable() {
   const { ERROR_CODES } = await import('../dist/errors.js')
   const rows = Object.entries(ERROR_CODES).map(([code, { cause, retryHelps, whatToDo }]) =>
-    [`\`${code}\``, cause, retryHelps ? 'yes' : 'no', whatToDo].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')
+    [`\`${code}\``, cause, retryHelps ? 'yes' : 'no', whatToDo]
+      .map((cell) => cell.replaceAll('|', '\\|'))
+      .join(' | ')
   )
-  return ['| code | cause | retry helps | what to do |', '|---|---|---|---|', ...rows.map((row) => `| ${row} |`)].join('\n')
+  return [
+    '| code | cause | retry helps | what to do |',
+    '|---|---|---|---|',
+    ...rows.map((row) => `| ${row} |`)
+  ].join('\n')
 }
 
 /**
@@ -76,14 +82,17 @@ function conformance(name) {
     Array.from({ length: count }, (_, index) => `${family}-${index + 1}`)
   )
   for (const id of known.filter((one) => !rows.has(one))) problems.push(`${name}: ${id} has no row`)
-  for (const id of [...rows.keys()].filter((one) => !known.includes(one))) problems.push(`${name}: ${id} is no requirement`)
+  for (const id of [...rows.keys()].filter((one) => !known.includes(one)))
+    problems.push(`${name}: ${id} is no requirement`)
   for (const [id, line] of rows) {
     const references = [...line.matchAll(/`((?:service-node\/)?test\/[^`>]+?\.ts)\s*>\s*([^`]+)`/g)]
     if (references.length === 0 && !/\|\s*open\b/.test(line)) {
       problems.push(`${name}: ${id} names no test and is not open`)
     }
     for (const [, spec, title] of references) {
-      const missing = existsSync(join(root, spec)) ? titleProblem(spec, title) : 'there is no such file'
+      const missing = existsSync(join(root, spec))
+        ? titleProblem(spec, title)
+        : 'there is no such file'
       if (missing !== undefined) problems.push(`${name}: ${id}: ${spec} > ${title}: ${missing}`)
     }
   }
@@ -91,9 +100,9 @@ function conformance(name) {
 
 function titleProblem(spec, title) {
   const source = readFileSync(join(root, spec), 'utf8')
-  const titles = [...source.matchAll(/\b(?:describe|it)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1)[^])*)\1/g)].map(([, , text]) =>
-    text.replace(/\\(.)/g, '$1')
-  )
+  const titles = [
+    ...source.matchAll(/\b(?:describe|it)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1)[^])*)\1/g)
+  ].map(([, , text]) => text.replace(/\\(.)/g, '$1'))
   const lost = title
     .split(' > ')
     .map((part) => part.trim())

@@ -4,7 +4,13 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const CHROMIUM_NAMES = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'chrome'
+]
 const CHROMIUM_PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -48,7 +54,9 @@ function fromEnvironment(variable) {
 }
 
 function findOnPath(names) {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
+  const folders = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
   for (const name of names) {
     const found = folders.map((folder) => join(folder, name)).find(isExecutable)
     if (found !== undefined) return found
@@ -77,7 +85,8 @@ function installChromium() {
   apt('update')
   apt('install', '--yes', '--no-install-recommends', 'chromium')
   const found = findOnPath(CHROMIUM_NAMES)
-  if (found === undefined) throw new Error('chromium was installed, but is not on the PATH; set CHROME_BIN')
+  if (found === undefined)
+    throw new Error('chromium was installed, but is not on the PATH; set CHROME_BIN')
   return found
 }
 
@@ -98,13 +107,21 @@ function apt(...args) {
 function howToInstall() {
   if (process.platform === 'darwin') return 'brew install --cask chromium'
   if (process.platform === 'win32') return 'winget install Google.Chrome'
-  const id = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8').match(/^ID=(.*)$/m)?.[1] : ''
-  return id === 'fedora' ? 'dnf install chromium' : id === 'alpine' ? 'apk add chromium' : 'the package chromium'
+  const id = existsSync('/etc/os-release')
+    ? readFileSync('/etc/os-release', 'utf8').match(/^ID=(.*)$/m)?.[1]
+    : ''
+  return id === 'fedora'
+    ? 'dnf install chromium'
+    : id === 'alpine'
+      ? 'apk add chromium'
+      : 'the package chromium'
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    console.log(`Chromium: ${findChromium()}\nFirefox: ${findFirefox() ?? 'none (its specs are skipped)'}`)
+    console.log(
+      `Chromium: ${findChromium()}\nFirefox: ${findFirefox() ?? 'none (its specs are skipped)'}`
+    )
   } catch (error) {
     console.error(error.message)
     process.exitCode = 1

@@ -30,7 +30,9 @@ try {
   const different = []
   for (const source of sources) {
     const name = source.replace(/\.proto$/, '.ts')
-    const code = withoutNamespaces(withoutStreaming(readFileSync(join(folder, name), 'utf8'), source))
+    const code = withoutNamespaces(
+      withoutStreaming(readFileSync(join(folder, name), 'utf8'), source)
+    )
     const path = join(target, name)
     if (check) {
       if (code !== readFileSync(path, { encoding: 'utf8' })) {
@@ -40,10 +42,14 @@ try {
       writeFileSync(path, code)
     }
   }
-  const extra = readdirSync(target).filter((name) => !sources.includes(name.replace(/\.ts$/, '.proto')))
+  const extra = readdirSync(target).filter(
+    (name) => !sources.includes(name.replace(/\.ts$/, '.proto'))
+  )
   different.push(...extra)
   if (different.length > 0) {
-    throw new Error(`src/wire/generated is not what protos/ makes: ${different.join(', ')} (npm run generate)`)
+    throw new Error(
+      `src/wire/generated is not what protos/ makes: ${different.join(', ')} (npm run generate)`
+    )
   }
 } finally {
   rmSync(folder, { recursive: true })
@@ -52,7 +58,10 @@ try {
 /** Empties the third argument of each `message()` call; cuts the `stream` functions and their event types. */
 function withoutStreaming(code, source) {
   const kept = code
-    .replace(/\}, function \* \(reader, length, prefix, opts = \{\}\) \{\n.*?\n {6}\}\)\n/gs, '}, function * () {})\n')
+    .replace(
+      /\}, function \* \(reader, length, prefix, opts = \{\}\) \{\n.*?\n {6}\}\)\n/gs,
+      '}, function * () {})\n'
+    )
     .replace(/\n {2}export interface \w+FieldEvent \{\n.*?\n {2}\}\n/gs, '')
     .replace(/\n {2}export function stream .*?\n {2}\}\n/gs, '')
     .replace(/, streamMessage/, '')
@@ -66,7 +75,9 @@ function withoutStreaming(code, source) {
 /** Makes `export const X = (() => { … return { codec, encode, decode } })()` of each `export namespace X`. */
 function withoutNamespaces(code) {
   return code.replace(/^export namespace (\w+) \{\n(.*?)^\}\n/gms, (_, name, body) => {
-    const names = [...body.matchAll(/^ {2}export (?:const|function) (\w+)/gm)].map(([, exported]) => exported)
+    const names = [...body.matchAll(/^ {2}export (?:const|function) (\w+)/gm)].map(
+      ([, exported]) => exported
+    )
     const local = body.replace(/^ {2}export /gm, '  ')
     return `export const ${name} = /* @__PURE__ */ (() => {\n${local}\n  return { ${names.join(', ')} }\n})()\n`
   })

@@ -20,11 +20,15 @@ const problems = []
 let count = 0
 
 for (const { specifier, subpath, names, module } of entries) {
-  await Promise.all(names.map((name) => examine(specifier, name, ruleOf(specifier, subpath, name, module[name]))))
+  await Promise.all(
+    names.map((name) => examine(specifier, name, ruleOf(specifier, subpath, name, module[name])))
+  )
   await examineBareImport(specifier)
 }
 
-console.log(`${count} public names alone, ${entries.length} bare imports: ${problems.length} problems`)
+console.log(
+  `${count} public names alone, ${entries.length} bare imports: ${problems.length} problems`
+)
 if (problems.length > 0) {
   console.error(problems.sort().join('\n'))
   process.exitCode = 1
@@ -37,9 +41,15 @@ async function examine(specifier, name, rule) {
     return
   }
   const imports = { [specifier]: [name] }
-  const [esbuild, rollup] = await Promise.all([bundleWithEsbuild(imports), bundleWithRollup(entryOf(imports))])
+  const [esbuild, rollup] = await Promise.all([
+    bundleWithEsbuild(imports),
+    bundleWithRollup(entryOf(imports))
+  ])
   judge(specifier, name, 'esbuild', rule, esbuild.files.keys())
-  judge(specifier, name, 'rollup', rule, [...rollup.files.keys(), ...rollup.packages.map((id) => `node_modules/${id}`)])
+  judge(specifier, name, 'rollup', rule, [
+    ...rollup.files.keys(),
+    ...rollup.packages.map((id) => `node_modules/${id}`)
+  ])
 }
 
 function judge(specifier, name, bundler, { allowed, refused }, files) {
@@ -52,7 +62,9 @@ function judge(specifier, name, bundler, { allowed, refused }, files) {
     if (!allowed.some(matches) || refused.some(matches)) foreign.add(origin)
   }
   if (foreign.size > 0) {
-    problems.push(`${name} of ${specifier}, by ${bundler}, contains ${[...foreign].sort().join(', ')}`)
+    problems.push(
+      `${name} of ${specifier}, by ${bundler}, contains ${[...foreign].sort().join(', ')}`
+    )
   }
 }
 
@@ -81,8 +93,13 @@ async function examineBareImport(specifier) {
   const { code } = await bundleWithRollup(`import '${specifier}'`, { distrust: true })
   const left = code
     .split('\n')
-    .filter((line) => line.trim() !== '' && !/^import '[^']+';$/.test(line) && !/^export \{\s*\};$/.test(line))
+    .filter(
+      (line) =>
+        line.trim() !== '' && !/^import '[^']+';$/.test(line) && !/^export \{\s*\};$/.test(line)
+    )
   if (left.length > 0) {
-    problems.push(`import '${specifier}' leaves ${left.length} lines, such as: ${left.slice(0, 5).join(' ⏎ ')}`)
+    problems.push(
+      `import '${specifier}' leaves ${left.length} lines, such as: ${left.slice(0, 5).join(' ⏎ ')}`
+    )
   }
 }

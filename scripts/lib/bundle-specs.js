@@ -30,6 +30,8 @@ export async function bundleSpecs(outfile) {
     tsconfig: join(root, 'tsconfig.json'),
     // started outside of the page: see test/browser/start-service-nodes.ts
     external: ['waku-light-service-node'],
+    // package.json says that no module here has side effects; specs have nothing else
+    ignoreAnnotations: true,
     define: { global: 'globalThis' },
     logLevel: 'warning'
   })

@@ -1,6 +1,7 @@
 // Bundles a few imports of the built package, the way that an app's build does, and tells what got into the bundle.
-import { brotliCompressSync, constants } from 'node:zlib'
+
 import { relative } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
 import * as esbuild from 'esbuild'
 import { rollup } from 'rollup'
 import { root, subpaths } from './package.js'
@@ -47,13 +48,18 @@ export async function bundleWithEsbuild(imports) {
   })
   const [output] = result.outputFiles
   const files = new Map()
-  for (const [file, { bytesInOutput }] of Object.entries(result.metafile.outputs['out.js'].inputs)) {
+  for (const [file, { bytesInOutput }] of Object.entries(
+    result.metafile.outputs['out.js'].inputs
+  )) {
     if (bytesInOutput > 0 && file !== ENTRY) {
       files.set(file.replace(/^node_modules\/waku-light\//, ''), bytesInOutput)
     }
   }
   const brotli = brotliCompressSync(output.contents, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: output.contents.length }
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 11,
+      [constants.BROTLI_PARAM_SIZE_HINT]: output.contents.length
+    }
   })
   return { bytes: output.contents.length, brotliBytes: brotli.length, files }
 }
@@ -73,7 +79,7 @@ export async function bundleWithRollup(source, { distrust = false } = {}) {
     plugins: [
       {
         name: 'entry',
-        resolveId(id, importer) {
+        resolveId(id) {
           if (id === ENTRY) return ENTRY
           const own = subpaths.find(({ specifier }) => specifier === id)
           if (own !== undefined) return own.file

@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 
 /** `N passed, N failed` over the suites; a run that did not succeed has at least one failure. */
 export function closingLine(file, ok) {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean) : []
+  const lines = existsSync(file)
+    ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean)
+    : []
   const all = lines.map((line) => JSON.parse(line))
   const passed = all.reduce((sum, one) => sum + one.passed, 0)
   const failed = all.reduce((sum, one) => sum + one.failed, 0)

@@ -4,7 +4,8 @@ const { appendFileSync } = require('node:fs')
 function karmaReporter() {
   const counts = new Map()
   const of = (browser) => {
-    if (!counts.has(browser.name)) counts.set(browser.name, { passed: 0, failed: 0, skipped: 0, started: Date.now() })
+    if (!counts.has(browser.name))
+      counts.set(browser.name, { passed: 0, failed: 0, skipped: 0, started: Date.now() })
     return counts.get(browser.name)
   }
 
@@ -14,7 +15,9 @@ function karmaReporter() {
   this.onBrowserLog = (_browser, log, type) => console.log(`  ${type}: ${log}`)
   this.onBrowserError = (browser, error) => {
     of(browser).failed++
-    console.log(`  FAILED in ${browser.name}: ${error?.message ?? String(error)}\n${error?.stack ?? ''}`)
+    console.log(
+      `  FAILED in ${browser.name}: ${error?.message ?? String(error)}\n${error?.stack ?? ''}`
+    )
   }
   this.onSpecComplete = (browser, { success, skipped, suite, description, log, time }) => {
     const title = [...suite, description].join(' ')
@@ -26,13 +29,17 @@ function karmaReporter() {
       if (process.env.VERBOSE !== undefined) console.log(`  ok ${title} (${time} ms)`)
     } else {
       of(browser).failed++
-      console.log(`  FAILED in ${browser.name}: ${title}\n    ${log.join('\n').replaceAll('\n', '\n    ')}`)
+      console.log(
+        `  FAILED in ${browser.name}: ${title}\n    ${log.join('\n').replaceAll('\n', '\n    ')}`
+      )
     }
   }
   this.onBrowserComplete = (browser) => {
     const { passed, failed, skipped, started } = of(browser)
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
-    console.log(`${browser.name}: ${passed} pass, ${failed} fail, ${skipped} skipped (${seconds} s)`)
+    console.log(
+      `${browser.name}: ${passed} pass, ${failed} fail, ${skipped} skipped (${seconds} s)`
+    )
   }
   this.onRunComplete = (_browsers, { exitCode, error, disconnected }) => {
     const all = [...counts]
@@ -44,7 +51,10 @@ function karmaReporter() {
     }
     if (process.env.TEST_COUNTS !== undefined) {
       for (const [suite, { passed, failed, skipped }] of all) {
-        appendFileSync(process.env.TEST_COUNTS, `${JSON.stringify({ suite, passed, failed, skipped })}\n`)
+        appendFileSync(
+          process.env.TEST_COUNTS,
+          `${JSON.stringify({ suite, passed, failed, skipped })}\n`
+        )
       }
     }
   }

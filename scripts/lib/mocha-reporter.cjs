@@ -14,9 +14,16 @@ module.exports = class extends Base {
     runner.once('end', () => {
       const { passes, failures, pending, duration } = this.stats
       if (this.failures.length > 0) Base.list(this.failures)
-      console.log(`node: ${passes} pass, ${failures} fail, ${pending} skipped (${(duration / 1000).toFixed(1)} s)`)
+      console.log(
+        `node: ${passes} pass, ${failures} fail, ${pending} skipped (${(duration / 1000).toFixed(1)} s)`
+      )
       if (process.env.TEST_COUNTS !== undefined) {
-        const counts = { suite: process.env.TEST_SUITE ?? 'node', passed: passes, failed: failures, skipped: pending }
+        const counts = {
+          suite: process.env.TEST_SUITE ?? 'node',
+          passed: passes,
+          failed: failures,
+          skipped: pending
+        }
         appendFileSync(process.env.TEST_COUNTS, `${JSON.stringify(counts)}\n`)
       }
     })

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /**
  * The subpaths that hold code: `specifier` is what users write, `file` the built module, `source` the one it is built

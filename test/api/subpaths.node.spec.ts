@@ -9,7 +9,9 @@ function resolvable(specifiers: readonly string[]): string[] {
   const code = `
     const resolves = (specifier) => { try { import.meta.resolve(specifier); return true } catch { return false } }
     console.log(JSON.stringify(${JSON.stringify(specifiers)}.filter(resolves)))`
-  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: root })
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
+    cwd: root
+  })
   return JSON.parse(output.toString()) as string[]
 }
 
@@ -20,7 +22,13 @@ describe('exports map', () => {
   })
 
   it('refuses everything inside', () => {
-    const inside = ['dist/errors.js', 'transport', 'lib/bytes', 'wire/generated/message', 'src/index.ts']
+    const inside = [
+      'dist/errors.js',
+      'transport',
+      'lib/bytes',
+      'wire/generated/message',
+      'src/index.ts'
+    ]
     expect(resolvable(inside.map((path) => `waku-light/${path}`))).to.deep.equal([])
   })
 })
