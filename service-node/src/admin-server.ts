@@ -36,11 +36,17 @@ export class AdminServer {
   /** @throws {@link ServiceNodeError} `ERR_LISTEN` if the port is not to be had */
   static async start(init: AdminServerInit): Promise<AdminServer> {
     const server = createServer((request, response) => {
-      answer(request.method, request.url, response, init).catch((error: Error) => response.destroy(error))
+      answer(request.method, request.url, response, init).catch((error: Error) =>
+        response.destroy(error)
+      )
     })
     await new Promise<void>((resolve, reject) => {
       server.once('error', (cause) => {
-        reject(new ServiceNodeError('ERR_LISTEN', `admin port ${init.port}: ${errorMessage(cause)}`, { cause }))
+        reject(
+          new ServiceNodeError('ERR_LISTEN', `admin port ${init.port}: ${errorMessage(cause)}`, {
+            cause
+          })
+        )
       })
       server.listen(init.port, init.host, resolve)
     })

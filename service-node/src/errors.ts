@@ -1,5 +1,9 @@
 /** Codes of {@link ServiceNodeError}. */
-export type ServiceNodeErrorCode = 'ERR_DATABASE_IN_USE' | 'ERR_DATABASE' | 'ERR_KEY_FILE' | 'ERR_LISTEN'
+export type ServiceNodeErrorCode =
+  | 'ERR_DATABASE_IN_USE'
+  | 'ERR_DATABASE'
+  | 'ERR_KEY_FILE'
+  | 'ERR_LISTEN'
 
 /** The service node could not start, or its archive could not do what was asked. */
 export class ServiceNodeError extends Error {

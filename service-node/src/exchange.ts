@@ -24,9 +24,15 @@ const PIECE_BYTES = 64 * 1024
  *
  * @returns what went wrong, if anything did; the stream is reset then
  */
-export async function serveExchange(stream: Stream, options: ExchangeOptions): Promise<Error | undefined> {
+export async function serveExchange(
+  stream: Stream,
+  options: ExchangeOptions
+): Promise<Error | undefined> {
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new Error('the exchange took too long')), options.deadlineMs)
+  const timer = setTimeout(
+    () => deadline.abort(new Error('the exchange took too long')),
+    options.deadlineMs
+  )
   try {
     const answer = options.refusal ?? (await answerRequest(stream, options, deadline.signal))
     await writeFrame(stream, answer, deadline.signal)
@@ -42,17 +48,25 @@ export async function serveExchange(stream: Stream, options: ExchangeOptions): P
   }
 }
 
-async function answerRequest(stream: Stream, options: ExchangeOptions, signal: AbortSignal): Promise<Uint8Array> {
+async function answerRequest(
+  stream: Stream,
+  options: ExchangeOptions,
+  signal: AbortSignal
+): Promise<Uint8Array> {
   const { maxRequestBytes } = options
   // The frame may arrive together with its length and whatever the peer sent behind it.
-  const frames = lpStream(stream, { maxDataLength: maxRequestBytes, maxBufferSize: 2 * maxRequestBytes + PIECE_BYTES })
+  const frames = lpStream(stream, {
+    maxDataLength: maxRequestBytes,
+    maxBufferSize: 2 * maxRequestBytes + PIECE_BYTES
+  })
   const request = await frames.read({ signal }).catch((error: Error) => {
     if (error.name === 'InvalidDataLengthError' && options.tooLarge !== undefined) {
       return undefined
     }
     throw error
   })
-  const answer = request === undefined ? options.tooLarge : await options.respond(request.subarray())
+  const answer =
+    request === undefined ? options.tooLarge : await options.respond(request.subarray())
   if (answer === undefined) {
     throw new Error('the request cannot be answered')
   }

@@ -18,7 +18,9 @@ export async function loadKey(file: string): Promise<PrivateKey> {
     return privateKeyFromProtobuf(Buffer.from(await readFile(file, 'utf8'), 'base64'))
   } catch (cause) {
     if ((cause as { code?: string }).code !== 'ENOENT') {
-      throw new ServiceNodeError('ERR_KEY_FILE', `${file} holds no key: ${errorMessage(cause)}`, { cause })
+      throw new ServiceNodeError('ERR_KEY_FILE', `${file} holds no key: ${errorMessage(cause)}`, {
+        cause
+      })
     }
   }
   const key = await generateKey()
@@ -26,7 +28,11 @@ export async function loadKey(file: string): Promise<PrivateKey> {
   try {
     await writeFile(file, text, { mode: 0o600, flag: 'wx' })
   } catch (cause) {
-    throw new ServiceNodeError('ERR_KEY_FILE', `${file} cannot be written: ${errorMessage(cause)}`, { cause })
+    throw new ServiceNodeError(
+      'ERR_KEY_FILE',
+      `${file} cannot be written: ${errorMessage(cause)}`,
+      { cause }
+    )
   }
   return key
 }

@@ -1,6 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { assertNetworkConfig, formatPubsubTopic } from 'waku-light/message'
 import { InvalidArgumentError } from 'waku-light/errors'
+import { assertNetworkConfig, formatPubsubTopic } from 'waku-light/message'
 import type { Retention } from './archive/archive.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Logger, SILENT_LOGGER } from './logger.ts'
@@ -86,7 +86,10 @@ const MAX_SHARDS = 1024
 
 /** Options with every default filled in. */
 export interface ResolvedOptions
-  extends Omit<Required<ServiceNodeOptions>, 'shardCount' | 'privateKey' | 'keyFile' | 'tls' | 'admin' | 'retention'>,
+  extends Omit<
+      Required<ServiceNodeOptions>,
+      'shardCount' | 'privateKey' | 'keyFile' | 'tls' | 'admin' | 'retention'
+    >,
     Pick<ServiceNodeOptions, 'shardCount' | 'privateKey' | 'keyFile' | 'tls' | 'admin'> {
   readonly retention: Retention
   readonly pubsubTopics: readonly string[]
@@ -94,7 +97,9 @@ export interface ResolvedOptions
 
 /** @throws {@link InvalidArgumentError} naming the option that is wrong */
 export function resolveOptions(options: ServiceNodeOptions): ResolvedOptions {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const given = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined)
+  )
   const resolved = {
     peers: [],
     standalone: false,
@@ -106,16 +111,29 @@ export function resolveOptions(options: ServiceNodeOptions): ResolvedOptions {
     rateLimits: { ...DEFAULT_OPTIONS.rateLimits, ...options.rateLimits }
   }
   const { clusterId, shardCount } = resolved
-  const shards = resolved.shards ?? (shardCount === undefined ? [0] : Array.from({ length: shardCount }, (_, shard) => shard))
+  const shards =
+    resolved.shards ??
+    (shardCount === undefined ? [0] : Array.from({ length: shardCount }, (_, shard) => shard))
   assertNetworkConfig({ clusterId, shardCount: shardCount ?? MAX_SHARDS })
   assertShards(shards, shardCount)
-  for (const name of ['maxMessageBytes', 'maxPageLimit', 'defaultPageLimit', 'maxPageBytes', 'maxConnections'] as const) {
+  for (const name of [
+    'maxMessageBytes',
+    'maxPageLimit',
+    'defaultPageLimit',
+    'maxPageBytes',
+    'maxConnections'
+  ] as const) {
     if (!Number.isInteger(resolved[name]) || resolved[name] < 1) {
       throw new InvalidArgumentError(name, 'must be a positive integer')
     }
   }
   const pubsubTopics = shards.map((shard) => formatPubsubTopic({ clusterId, shard }))
-  return { ...resolved, shards, pubsubTopics, listen: resolved.listen ?? defaultListen(options.tls !== undefined) }
+  return {
+    ...resolved,
+    shards,
+    pubsubTopics,
+    listen: resolved.listen ?? defaultListen(options.tls !== undefined)
+  }
 }
 
 function assertShards(shards: readonly number[], shardCount: number | undefined): void {

@@ -37,7 +37,9 @@ export class PeerKeeper {
 
   async #loop(address: string): Promise<void> {
     const { signal } = this.#stop
-    const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    const stopped = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    )
     for (let failures = 0; !signal.aborted; ) {
       const startedAtMs = performance.now()
       try {

@@ -1,6 +1,10 @@
 import { toHex, type WakuMessage } from 'waku-light/message'
-import { type ArchivedMessage, isArchivable, toArchivedMessage } from './archive/archived-message.ts'
 import type { Archive } from './archive/archive.ts'
+import {
+  type ArchivedMessage,
+  isArchivable,
+  toArchivedMessage
+} from './archive/archived-message.ts'
 import type { Clock } from './clock.ts'
 import type { Relay } from './relay.ts'
 
@@ -40,7 +44,11 @@ export class Publisher {
    * @param encoded - `message` as it came; relayed and archived verbatim
    * @throws {@link ServiceNodeError} if the archive failed: nothing was relayed then
    */
-  async publish(pubsubTopic: string, message: WakuMessage, encoded: Uint8Array): Promise<PublishOutcome> {
+  async publish(
+    pubsubTopic: string,
+    message: WakuMessage,
+    encoded: Uint8Array
+  ): Promise<PublishOutcome> {
     const row = this.#toRow(pubsubTopic, message, encoded)
     // Also for a hash that was relayed before: `ephemeral` is not part of it, nor is the node's clock.
     await this.#archive(row, message)

@@ -35,7 +35,10 @@ export class RateLimiter {
   admit(peerId: string): boolean {
     const { perService, perPeer } = this.#limits
     const peer = perPeer && this.#peerBucket(peerId, perPeer)
-    if ((peer && !this.#hasToken(peer, perPeer)) || (this.#service && !this.#hasToken(this.#service, perService))) {
+    if (
+      (peer && !this.#hasToken(peer, perPeer)) ||
+      (this.#service && !this.#hasToken(this.#service, perService))
+    ) {
       return false
     }
     for (const bucket of [peer, this.#service]) {

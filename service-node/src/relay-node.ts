@@ -20,14 +20,20 @@ const MAX_UNSENT_BYTES = 16 * 1024 * 1024
 const MAX_STREAMS = 512
 
 /** Builds the libp2p node, not yet started: handlers are registered before the first connection. */
-export function createRelayNode(options: ResolvedOptions, privateKey: PrivateKey): Promise<RelayNode> {
+export function createRelayNode(
+  options: ResolvedOptions,
+  privateKey: PrivateKey
+): Promise<RelayNode> {
   const { listen, tls, maxConnections, maxMessageBytes } = options
   return createLibp2p({
     start: false,
     privateKey,
     addresses: { listen: [...listen] },
     nodeInfo: { userAgent: 'waku-light-service-node' },
-    transports: [tcp(), webSockets(tls === undefined ? {} : { https: { cert: tls.cert, key: tls.key } })],
+    transports: [
+      tcp(),
+      webSockets(tls === undefined ? {} : { https: { cert: tls.cert, key: tls.key } })
+    ],
     connectionEncrypters: [patientNoise()],
     streamMuxers: [
       yamux({ maxInboundStreams: MAX_STREAMS, maxEarlyStreams: MAX_STREAMS }),
@@ -68,7 +74,9 @@ export function createRelayNode(options: ResolvedOptions, privateKey: PrivateKey
  * Noise without the early agreement on a muxer when a peer dials in: there each side takes the first of the other's list,
  * so a dialer that offers mplex before yamux would hang. The muxer is negotiated as usual instead.
  */
-function patientNoise(): (components: Parameters<ReturnType<typeof noise>>[0]) => ConnectionEncrypter {
+function patientNoise(): (
+  components: Parameters<ReturnType<typeof noise>>[0]
+) => ConnectionEncrypter {
   const factory = noise()
   return (components) => {
     const encrypter = factory(components)

@@ -34,10 +34,13 @@ export class Relay {
       this.#gossipsub.topicValidators.set(pubsubTopic, this.#validate)
       this.#gossipsub.subscribe(pubsubTopic)
     }
-    this.#gossipsub.addEventListener('gossipsub:message', ({ detail }: CustomEvent<GossipsubMessage>) => {
-      const { topic, data } = detail.msg
-      listener(topic, decodeWakuMessage(data), data)
-    })
+    this.#gossipsub.addEventListener(
+      'gossipsub:message',
+      ({ detail }: CustomEvent<GossipsubMessage>) => {
+        const { topic, data } = detail.msg
+        listener(topic, decodeWakuMessage(data), data)
+      }
+    )
   }
 
   /** True for the topics that this node relays. */
@@ -54,7 +57,9 @@ export class Relay {
   async publish(pubsubTopic: string, encoded: Uint8Array): Promise<RelayResult> {
     try {
       const { recipients } = await this.#gossipsub.publish(pubsubTopic, encoded)
-      return recipients.length > 0 ? { status: 'relayed', relayPeerCount: recipients.length } : { status: 'no-peers' }
+      return recipients.length > 0
+        ? { status: 'relayed', relayPeerCount: recipients.length }
+        : { status: 'no-peers' }
     } catch (error) {
       const text = error instanceof Error ? error.message : ''
       if (text === 'PublishError.Duplicate') {
@@ -70,7 +75,9 @@ export class Relay {
   readonly #validate: TopicValidatorFn = (_peerId, { data }) => {
     try {
       const isSmall = messageSizeBytes(decodeWakuMessage(data)) <= this.#maxMessageBytes
-      return isSmall && data.length <= this.#maxMessageBytes ? TopicValidatorResult.Accept : TopicValidatorResult.Reject
+      return isSmall && data.length <= this.#maxMessageBytes
+        ? TopicValidatorResult.Accept
+        : TopicValidatorResult.Reject
     } catch {
       return TopicValidatorResult.Reject
     }

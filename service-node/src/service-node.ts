@@ -63,7 +63,9 @@ const UPKEEP_INTERVAL_MS = 60_000
 export async function createServiceNode(options: ServiceNodeOptions = {}): Promise<ServiceNode> {
   const resolved = resolveOptions(options)
   const { databaseFile: file, retention, now } = resolved
-  const key = resolved.privateKey ?? (await (resolved.keyFile === undefined ? generateKey() : loadKey(resolved.keyFile)))
+  const key =
+    resolved.privateKey ??
+    (await (resolved.keyFile === undefined ? generateKey() : loadKey(resolved.keyFile)))
   const archive = new Archive({ file, retention, now })
   let running: RunningNode | undefined
   try {
@@ -76,7 +78,9 @@ export async function createServiceNode(options: ServiceNodeOptions = {}): Promi
     archive.close()
     throw cause instanceof ServiceNodeError
       ? cause
-      : new ServiceNodeError('ERR_LISTEN', `the node cannot start: ${errorMessage(cause)}`, { cause })
+      : new ServiceNodeError('ERR_LISTEN', `the node cannot start: ${errorMessage(cause)}`, {
+          cause
+        })
   }
 }
 
@@ -103,8 +107,16 @@ class RunningNode implements ServiceNode {
       messageCount: () => archive.count,
       relayPeerCounts: () => this.#relayPeerCounts()
     })
-    this.#guard = new MetadataGuard({ clusterId, shards, deadlineMs, hangUp: (peerId) => node.hangUp(peerId) })
-    this.#keeper = new PeerKeeper({ logger, connect: (address, signal) => this.#dial(address, signal) })
+    this.#guard = new MetadataGuard({
+      clusterId,
+      shards,
+      deadlineMs,
+      hangUp: (peerId) => node.hangUp(peerId)
+    })
+    this.#keeper = new PeerKeeper({
+      logger,
+      connect: (address, signal) => this.#dial(address, signal)
+    })
   }
 
   get peerId(): string {
@@ -147,11 +159,20 @@ class RunningNode implements ServiceNode {
   async start(): Promise<void> {
     const { logger, now, requestTimeoutMs: deadlineMs } = this.#options
     const nowMs = (): number => Number(now() / 1_000_000n)
-    const host = new ServiceHost({ node: this.#node, metrics: this.#metrics, logger, deadlineMs, nowMs })
+    const host = new ServiceHost({
+      node: this.#node,
+      metrics: this.#metrics,
+      logger,
+      deadlineMs,
+      nowMs
+    })
     const publisher = await this.#addServices(host)
     this.#node.addEventListener('connection:open', ({ detail }: CustomEvent<Connection>) => {
       this.#guard.check(detail).catch((error: unknown) => {
-        logger.info({ peerId: detail.remotePeer.toString(), reason: errorMessage(error) }, 'peer left')
+        logger.info(
+          { peerId: detail.remotePeer.toString(), reason: errorMessage(error) },
+          'peer left'
+        )
       })
     })
     await this.#node.start()
@@ -167,7 +188,8 @@ class RunningNode implements ServiceNode {
     for (const address of this.#options.peers) {
       this.#keeper.keep(address)
     }
-    logger.info({ peerId: this.peerId, multiaddrs: this.multiaddrs, pubsubTopics: this.pubsubTopics }, 'node started')
+    const { peerId, multiaddrs, pubsubTopics, adminUrl } = this
+    logger.info({ peerId, multiaddrs, pubsubTopics, adminUrl }, 'node started')
   }
 
   async #addServices(host: ServiceHost): Promise<Publisher> {
@@ -179,7 +201,11 @@ class RunningNode implements ServiceNode {
       serves: this.#relay.serves.bind(this.#relay),
       publish: publisher.publish.bind(publisher)
     }
-    const storeConfig = { ...this.#options, rateLimits: rateLimits.store, pages: this.#archive.pages }
+    const storeConfig = {
+      ...this.#options,
+      rateLimits: rateLimits.store,
+      pages: this.#archive.pages
+    }
     const services = [
       metadata(clusterId, shards),
       lightPush3(pushConfig),
@@ -198,7 +224,12 @@ class RunningNode implements ServiceNode {
     const { admin } = this.#options
     if (admin !== undefined) {
       const { host = '127.0.0.1', port } = admin
-      this.#admin = await AdminServer.start({ host, port, metrics: this.#metrics, health: () => this.#health() })
+      this.#admin = await AdminServer.start({
+        host,
+        port,
+        metrics: this.#metrics,
+        health: () => this.#health()
+      })
     }
   }
 

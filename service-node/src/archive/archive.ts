@@ -54,7 +54,9 @@ export class Archive {
       `INSERT INTO messages (hash, timestamp, received_time, digest, pubsub_topic, content_topic, message)
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`
     )
-    this.#count = Number(this.#database.prepare('SELECT count(*) AS count FROM messages').get()?.count)
+    this.#count = Number(
+      this.#database.prepare('SELECT count(*) AS count FROM messages').get()?.count
+    )
   }
 
   /** How many messages it holds. */
@@ -84,8 +86,11 @@ export class Archive {
 
   /** Deletes what is too old. */
   prune(): void {
-    const oldest = this.#init.now() - BigInt(Math.round(this.#init.retention.maxAgeMs * NANOSECONDS_PER_MS))
-    const { changes } = this.#database.prepare('DELETE FROM messages WHERE timestamp < ?').run(oldest)
+    const oldest =
+      this.#init.now() - BigInt(Math.round(this.#init.retention.maxAgeMs * NANOSECONDS_PER_MS))
+    const { changes } = this.#database
+      .prepare('DELETE FROM messages WHERE timestamp < ?')
+      .run(oldest)
     this.#count -= Number(changes)
   }
 
@@ -117,7 +122,11 @@ export class Archive {
         resolve()
       }
     } catch (cause) {
-      this.#lastError = new ServiceNodeError('ERR_DATABASE', `not archived: ${errorMessage(cause)}`, { cause })
+      this.#lastError = new ServiceNodeError(
+        'ERR_DATABASE',
+        `not archived: ${errorMessage(cause)}`,
+        { cause }
+      )
       for (const { reject } of batch) {
         reject(this.#lastError)
       }
@@ -148,8 +157,24 @@ export class Archive {
     }
   }
 
-  #insertOne({ hash, timestamp, receivedTime, digest, pubsubTopic, contentTopic, encoded }: ArchivedMessage): number {
-    const result = this.#insert.run(hash, timestamp, receivedTime, digest, pubsubTopic, contentTopic, encoded)
+  #insertOne({
+    hash,
+    timestamp,
+    receivedTime,
+    digest,
+    pubsubTopic,
+    contentTopic,
+    encoded
+  }: ArchivedMessage): number {
+    const result = this.#insert.run(
+      hash,
+      timestamp,
+      receivedTime,
+      digest,
+      pubsubTopic,
+      contentTopic,
+      encoded
+    )
     return Number(result.changes)
   }
 
@@ -158,7 +183,8 @@ export class Archive {
     if (excess <= 0) {
       return 0
     }
-    const sql = 'DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY timestamp, hash LIMIT ?)'
+    const sql =
+      'DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY timestamp, hash LIMIT ?)'
     return Number(this.#database.prepare(sql).run(excess).changes)
   }
 }

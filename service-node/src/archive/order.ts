@@ -17,7 +17,10 @@ export const ORDER_COLUMNS = {
 } as const
 
 /** The values of a key in the sequence of {@link ORDER_COLUMNS}, as far as it goes. */
-export function keyValues(order: ArchiveOrder, { time, digest, hash }: ArchiveKey): (bigint | number | Uint8Array)[] {
+export function keyValues(
+  order: ArchiveOrder,
+  { time, digest, hash }: ArchiveKey
+): (bigint | number | Uint8Array)[] {
   const values = order === 'timestamp-hash' ? [time, hash] : [time, digest, hash]
   const end = values.indexOf(undefined)
   return values.slice(0, end === -1 ? values.length : end).filter((value) => value !== undefined)

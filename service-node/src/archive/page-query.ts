@@ -46,11 +46,14 @@ export function keyStatement(query: KeyQuery): BoundStatement {
   let { timeFrom, timeTo } = query
   if (after !== undefined) {
     const nearBound = forward ? timeFrom : timeTo
-    const isBeyond = nearBound === undefined || (forward ? after.time >= nearBound : after.time <= nearBound)
+    const isBeyond =
+      nearBound === undefined || (forward ? after.time >= nearBound : after.time <= nearBound)
     if (!byTimestamp || isBeyond) {
       const key = keyValues(order, after)
       const names = columns.slice(0, key.length)
-      conditions.push(`(${names.join(', ')}) ${forward ? '>' : '<'} (${names.map(() => '?').join(', ')})`)
+      conditions.push(
+        `(${names.join(', ')}) ${forward ? '>' : '<'} (${names.map(() => '?').join(', ')})`
+      )
       values.push(...key)
       if (byTimestamp) {
         timeFrom = forward ? undefined : timeFrom
@@ -70,5 +73,8 @@ export function keyStatement(query: KeyQuery): BoundStatement {
   const direction = forward ? 'ASC' : 'DESC'
   const orderBy = columns.map((column) => `${column} ${direction}`).join(', ')
   values.push(query.limit)
-  return { sql: `SELECT id, ${columns.join(', ')} FROM messages${where} ORDER BY ${orderBy} LIMIT ?`, values }
+  return {
+    sql: `SELECT id, ${columns.join(', ')} FROM messages${where} ORDER BY ${orderBy} LIMIT ?`,
+    values
+  }
 }

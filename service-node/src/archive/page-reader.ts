@@ -46,7 +46,8 @@ export class PageReader {
 
   /** Reads a page; everything in it is of one moment. */
   readPage(query: PageQuery): Page {
-    const keys = query.hashes === undefined ? this.#filteredKeys(query) : this.#keysOf(query.hashes, query)
+    const keys =
+      query.hashes === undefined ? this.#filteredKeys(query) : this.#keysOf(query.hashes, query)
     const rows: PageRow[] = []
     let bytes = 0
     for (const key of keys.slice(0, query.limit)) {
@@ -80,22 +81,32 @@ export class PageReader {
 
   /** One query a content topic, each along an index, then merged: `IN` would sort all that match. */
   #filteredKeys(query: PageQuery): KeyRow[] {
-    const topics = new Set<string | undefined>(query.contentTopics.length === 0 ? [undefined] : query.contentTopics)
+    const topics = new Set<string | undefined>(
+      query.contentTopics.length === 0 ? [undefined] : query.contentTopics
+    )
     const limit = query.limit + 1
     const lists = [...topics].map((contentTopic) => this.#keys({ ...query, contentTopic, limit }))
-    return lists.length === 1 ? (lists[0] ?? []) : inWalkingOrder(lists.flat(), query.forward).slice(0, limit)
+    return lists.length === 1
+      ? (lists[0] ?? [])
+      : inWalkingOrder(lists.flat(), query.forward).slice(0, limit)
   }
 
   #keys(query: KeyQuery): KeyRow[] {
     const { sql, values } = keyStatement(query)
-    return this.#prepare(sql).all(...values).map(toKeyRow)
+    return this.#prepare(sql)
+      .all(...values)
+      .map(toKeyRow)
   }
 
   #keysOf(hashes: readonly Uint8Array[], { after, forward, limit }: PageQuery): KeyRow[] {
     const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), hash]))
     const found = [...distinct.values()].flatMap((hash) => this.#keyOf(hash) ?? [])
     return inWalkingOrder(found, forward)
-      .filter((key) => after === undefined || (forward ? compareKeys(key, after) > 0 : compareKeys(key, after) < 0))
+      .filter(
+        (key) =>
+          after === undefined ||
+          (forward ? compareKeys(key, after) > 0 : compareKeys(key, after) < 0)
+      )
       .slice(0, limit + 1)
   }
 

@@ -41,7 +41,9 @@ export function openDatabase(file: string): DatabaseSync {
     database = new DatabaseSync(file)
     // The lock of exclusive mode is kept from the first transaction on and dies with the process. FULL: a commit is on disk
     // before it returns, so neither a killed process nor a power cut loses what was acknowledged.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    database.exec(
+      'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
+    )
     database.exec('BEGIN EXCLUSIVE; COMMIT')
     const version = database.prepare('PRAGMA user_version').get()?.user_version
     if (version === 0) {
@@ -54,8 +56,14 @@ export function openDatabase(file: string): DatabaseSync {
     database?.close()
     const errcode = (cause as { errcode?: number }).errcode ?? 0
     if ([SQLITE_BUSY, SQLITE_LOCKED].includes(errcode & 0xff)) {
-      throw new ServiceNodeError('ERR_DATABASE_IN_USE', `${file} is in use by another service node`, { cause })
+      throw new ServiceNodeError(
+        'ERR_DATABASE_IN_USE',
+        `${file} is in use by another service node`,
+        { cause }
+      )
     }
-    throw new ServiceNodeError('ERR_DATABASE', `${file} cannot be opened: ${errorMessage(cause)}`, { cause })
+    throw new ServiceNodeError('ERR_DATABASE', `${file} cannot be opened: ${errorMessage(cause)}`, {
+      cause
+    })
   }
 }

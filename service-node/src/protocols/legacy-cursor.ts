@@ -10,14 +10,20 @@ const DIGEST_BYTES = 32
  * the message hash. Equal content is not rare there (a float of seconds holds two minutes), and without it the rest of the
  * equal messages would be skipped. Clients send a cursor back as it is.
  */
-export function cursorDigest(last: ArchiveKey, next: ArchiveKey | undefined): Uint8Array<ArrayBuffer> {
+export function cursorDigest(
+  last: ArchiveKey,
+  next: ArchiveKey | undefined
+): Uint8Array<ArrayBuffer> {
   const { time, digest = new Uint8Array(), hash = new Uint8Array() } = last
-  const isTie = next?.digest !== undefined && next.time === time && Buffer.compare(next.digest, digest) === 0
+  const isTie =
+    next?.digest !== undefined && next.time === time && Buffer.compare(next.digest, digest) === 0
   return isTie ? Uint8Array.of(...digest, ...hash) : Uint8Array.from(digest)
 }
 
 /** Digest and, where the cursor has it, hash; undefined if it is not of this node's making. */
-export function readCursorDigest(bytes: Uint8Array): { digest: Uint8Array; hash?: Uint8Array } | undefined {
+export function readCursorDigest(
+  bytes: Uint8Array
+): { digest: Uint8Array; hash?: Uint8Array } | undefined {
   if (bytes.length === DIGEST_BYTES) {
     return { digest: bytes }
   }

@@ -3,8 +3,8 @@ import {
   decodeLegacyPushRequest,
   decodeWakuMessage,
   encodeLegacyPushResponse,
-  LIGHT_PUSH_2_PROTOCOL,
-  type LegacyPushResponse
+  type LegacyPushResponse,
+  LIGHT_PUSH_2_PROTOCOL
 } from 'waku-light/wire'
 import { errorMessage } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -24,12 +24,19 @@ export function lightPush2(config: LightPushConfig): Service {
     tooLarge: encodeLegacyPushResponse(refuse('N/A', tooLarge(config.maxMessageBytes))),
     async respond(request, log) {
       const response = await answer(request, config, log)
-      return { frame: encodeLegacyPushResponse(response), status: response.isSuccess ? 'success' : 'failure' }
+      return {
+        frame: encodeLegacyPushResponse(response),
+        status: response.isSuccess ? 'success' : 'failure'
+      }
     }
   }
 }
 
-async function answer(request: Uint8Array, config: LightPushConfig, log: Logger): Promise<LegacyPushResponse> {
+async function answer(
+  request: Uint8Array,
+  config: LightPushConfig,
+  log: Logger
+): Promise<LegacyPushResponse> {
   const push = readPush(request)
   if ('isSuccess' in push) {
     return push
@@ -58,7 +65,12 @@ function readPush(request: Uint8Array): PushRequest | LegacyPushResponse {
     return { ...rest, message: decodeWakuMessage(encoded), encoded }
   } catch (error) {
     const failure = decodeFailure(error)
-    return refuse('', failure.includes('"request"') ? 'empty_request_body_failure' : `decode_rpc_failure: ${failure}`)
+    return refuse(
+      '',
+      failure.includes('"request"')
+        ? 'empty_request_body_failure'
+        : `decode_rpc_failure: ${failure}`
+    )
   }
 }
 

@@ -41,7 +41,11 @@ function toAnswer(response: LightPushResponse): Answer {
   return { frame: encodeLightPushResponse(response), status: String(response.statusCode) }
 }
 
-async function answer(request: Uint8Array, config: LightPushConfig, log: Logger): Promise<LightPushResponse> {
+async function answer(
+  request: Uint8Array,
+  config: LightPushConfig,
+  log: Logger
+): Promise<LightPushResponse> {
   const push = readPush(request, config)
   if ('statusCode' in push) {
     return push
@@ -65,10 +69,15 @@ function readPush(request: Uint8Array, config: LightPushConfig): PushRequest | L
     const { message: encoded, ...rest } = decodeLightPushRequest(request)
     decoded = { ...rest, message: decodeWakuMessage(encoded), encoded }
   } catch (error) {
-    return { requestId: NO_ID, statusCode: 400, statusDesc: `decode_rpc_failure: ${decodeFailure(error)}` }
+    return {
+      requestId: NO_ID,
+      statusCode: 400,
+      statusDesc: `decode_rpc_failure: ${decodeFailure(error)}`
+    }
   }
   const { requestId, message, encoded } = decoded
-  const pubsubTopic = decoded.pubsubTopic ?? derivePubsubTopic(message.contentTopic, clusterId, shardCount)
+  const pubsubTopic =
+    decoded.pubsubTopic ?? derivePubsubTopic(message.contentTopic, clusterId, shardCount)
   if (typeof pubsubTopic !== 'string') {
     return { requestId, ...pubsubTopic }
   }
@@ -85,5 +94,8 @@ function readPush(request: Uint8Array, config: LightPushConfig): PushRequest | L
 }
 
 function tooLarge(maxMessageBytes: number): { statusCode: number; statusDesc: string } {
-  return { statusCode: 420, statusDesc: `Message size exceeded maximum of ${maxMessageBytes} bytes` }
+  return {
+    statusCode: 420,
+    statusDesc: `Message size exceeded maximum of ${maxMessageBytes} bytes`
+  }
 }

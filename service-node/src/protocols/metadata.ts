@@ -1,7 +1,12 @@
 import type { Connection, PeerId } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
 import { ClusterMismatchError, ConnectionError } from 'waku-light/errors'
-import { decodeMetadata, encodeMetadata, MAX_METADATA_BYTES, METADATA_PROTOCOL } from 'waku-light/wire'
+import {
+  decodeMetadata,
+  encodeMetadata,
+  MAX_METADATA_BYTES,
+  METADATA_PROTOCOL
+} from 'waku-light/wire'
 import type { Service } from './service.ts'
 
 /** Serves metadata: which cluster this node belongs to, and which shards it relays. */
@@ -67,13 +72,18 @@ export class MetadataGuard {
     const signal = AbortSignal.timeout(deadlineMs)
     const stream = await connection.newStream(METADATA_PROTOCOL, { signal })
     try {
-      const frames = lpStream(stream, { maxDataLength: MAX_METADATA_BYTES, maxBufferSize: 2 * MAX_METADATA_BYTES })
+      const frames = lpStream(stream, {
+        maxDataLength: MAX_METADATA_BYTES,
+        maxBufferSize: 2 * MAX_METADATA_BYTES
+      })
       await frames.write(encodeMetadata({ clusterId, shards }), { signal })
       const answer = await frames.read({ signal })
       await stream.close({ signal })
       return decodeMetadata(answer.subarray()).clusterId
     } catch (error) {
-      stream.abort(error instanceof Error ? error : new Error('the exchange failed', { cause: error }))
+      stream.abort(
+        error instanceof Error ? error : new Error('the exchange failed', { cause: error })
+      )
       throw error
     }
   }

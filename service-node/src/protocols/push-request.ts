@@ -33,7 +33,10 @@ export function derivePubsubTopic(
   shardCount: number | undefined
 ): string | PushRefusal {
   if (shardCount === undefined) {
-    return { statusCode: 420, statusDesc: 'Pubsub topic must be specified when static sharding is enabled' }
+    return {
+      statusCode: 420,
+      statusDesc: 'Pubsub topic must be specified when static sharding is enabled'
+    }
   }
   const problem = contentTopicProblem(contentTopic)
   if (problem !== undefined) {
@@ -41,7 +44,10 @@ export function derivePubsubTopic(
   }
   const [, ...parts] = contentTopic.split('/')
   if (parts.length === 5 && Number(parts[0]) > 0) {
-    return { statusCode: 500, statusDesc: 'Auto-sharding error: Generation > 0 are not supported yet' }
+    return {
+      statusCode: 500,
+      statusDesc: 'Auto-sharding error: Generation > 0 are not supported yet'
+    }
   }
   return toPubsubTopic(contentTopic, { clusterId, shardCount })
 }

@@ -45,7 +45,12 @@ export class ServiceHost {
     }
   }
 
-  async #serve(service: Service, limiter: RateLimiter, stream: Stream, connection: Connection): Promise<void> {
+  async #serve(
+    service: Service,
+    limiter: RateLimiter,
+    stream: Stream,
+    connection: Connection
+  ): Promise<void> {
     const { metrics, logger, deadlineMs } = this.#init
     const { protocol, maxRequestBytes, tooLarge } = service
     const peerId = connection.remotePeer.toString()

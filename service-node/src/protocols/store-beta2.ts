@@ -11,7 +11,12 @@ import type { ArchiveKey } from '../archive/order.ts'
 import type { PageReader, PageRow } from '../archive/page-reader.ts'
 import { cursorDigest, readCursorDigest } from './legacy-cursor.ts'
 import type { Service } from './service.ts'
-import { MAX_CONTENT_TOPICS, MAX_STORE_REQUEST_BYTES, pageLimit, type StoreConfig } from './store-config.ts'
+import {
+  MAX_CONTENT_TOPICS,
+  MAX_STORE_REQUEST_BYTES,
+  pageLimit,
+  type StoreConfig
+} from './store-config.ts'
 
 // Without pagination the archive is read in runs of so many, until the node's limit in bytes is reached.
 const RUN_LENGTH = 1000
@@ -33,15 +38,24 @@ export function storeBeta2(config: StoreConfig): Service {
       if (query.pageSize < 0n || query.topics.length > MAX_CONTENT_TOPICS || after === 'unknown') {
         return undefined
       }
-      return { frame: encodeHistoryResponseBeta2(readPage(query, after, config)), status: 'answered' }
+      return {
+        frame: encodeHistoryResponseBeta2(readPage(query, after, config)),
+        status: 'answered'
+      }
     }
   }
 }
 
-function readPage(query: HistoryQueryBeta2, after: ArchiveKey | undefined, config: StoreConfig): HistoryResponseBeta2 {
+function readPage(
+  query: HistoryQueryBeta2,
+  after: ArchiveKey | undefined,
+  config: StoreConfig
+): HistoryResponseBeta2 {
   const { requestId, forward } = query
   const { rows, last, next } = readRows(query, after, config)
-  const messages = (forward ? rows : rows.reverse()).map(({ message }) => message as Uint8Array<ArrayBuffer>)
+  const messages = (forward ? rows : rows.reverse()).map(
+    ({ message }) => message as Uint8Array<ArrayBuffer>
+  )
   const cursor =
     last === undefined
       ? query.cursor
@@ -59,7 +73,11 @@ interface Rows {
   readonly next?: ArchiveKey
 }
 
-function readRows(query: HistoryQueryBeta2, start: ArchiveKey | undefined, config: StoreConfig): Rows {
+function readRows(
+  query: HistoryQueryBeta2,
+  start: ArchiveKey | undefined,
+  config: StoreConfig
+): Rows {
   const { forward, pageSize, topics } = query
   const isUnpaged = pageSize === 0n
   const rows: PageRow[] = []
@@ -88,5 +106,7 @@ function readRows(query: HistoryQueryBeta2, start: ArchiveKey | undefined, confi
 function findCursor(bytes: Uint8Array, pages: PageReader): ArchiveKey | 'unknown' {
   const { digest, receivedTime: time } = decodeHistoryIndexBeta2(bytes)
   const key = readCursorDigest(digest)
-  return key !== undefined && pages.hasReceivedDigest(time, key.digest) ? { time, ...key } : 'unknown'
+  return key !== undefined && pages.hasReceivedDigest(time, key.digest)
+    ? { time, ...key }
+    : 'unknown'
 }

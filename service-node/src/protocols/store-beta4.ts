@@ -13,7 +13,12 @@ import type { Page, PageReader } from '../archive/page-reader.ts'
 import type { Logger } from '../logger.ts'
 import { cursorDigest, readCursorDigest } from './legacy-cursor.ts'
 import type { Answer, Service } from './service.ts'
-import { MAX_CONTENT_TOPICS, MAX_STORE_REQUEST_BYTES, pageLimit, type StoreConfig } from './store-config.ts'
+import {
+  MAX_CONTENT_TOPICS,
+  MAX_STORE_REQUEST_BYTES,
+  pageLimit,
+  type StoreConfig
+} from './store-config.ts'
 
 // The reference node's own; the specification has none for these.
 const TOO_MANY_REQUESTS = 429
@@ -75,14 +80,21 @@ function toCursor({ last, next }: Page): Uint8Array<ArrayBuffer> | undefined {
   }
   const time = BigInt(last.time)
   const pubsubTopic = last.pubsubTopic ?? ''
-  return encodeHistoryIndex({ digest: cursorDigest(last, next), receiverTime: time, senderTime: time, pubsubTopic })
+  return encodeHistoryIndex({
+    digest: cursorDigest(last, next),
+    receiverTime: time,
+    senderTime: time,
+    pubsubTopic
+  })
 }
 
 function findCursor(bytes: Uint8Array, pages: PageReader): ArchiveKey | 'unknown' {
   try {
     const { digest: cursor, receiverTime: time } = decodeHistoryIndex(bytes)
     const key = readCursorDigest(cursor)
-    return key !== undefined && pages.hasTimestampDigest(time, key.digest) ? { time, ...key } : 'unknown'
+    return key !== undefined && pages.hasTimestampDigest(time, key.digest)
+      ? { time, ...key }
+      : 'unknown'
   } catch {
     return 'unknown'
   }

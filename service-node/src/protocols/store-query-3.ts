@@ -13,7 +13,12 @@ import { errorMessage } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { decodeFailure } from './decode-failure.ts'
 import type { Service } from './service.ts'
-import { MAX_CONTENT_TOPICS, MAX_STORE_REQUEST_BYTES, pageLimit, type StoreConfig } from './store-config.ts'
+import {
+  MAX_CONTENT_TOPICS,
+  MAX_STORE_REQUEST_BYTES,
+  pageLimit,
+  type StoreConfig
+} from './store-config.ts'
 
 /** Largest number of hashes in a query. */
 export const MAX_MESSAGE_HASHES = 256
@@ -55,9 +60,15 @@ function answer(bytes: Uint8Array, config: StoreConfig, log: Logger): StoreQuery
 
 /** What is wrong with the criteria, by the specification; undefined if nothing is. */
 function findProblem(request: StoreQueryRequest): string | undefined {
-  const { pubsubTopic, contentTopics, timeStart, timeEnd, messageHashes, paginationCursor } = request
+  const { pubsubTopic, contentTopics, timeStart, timeEnd, messageHashes, paginationCursor } =
+    request
   if (messageHashes.length > 0) {
-    if (pubsubTopic !== undefined || contentTopics.length > 0 || timeStart !== undefined || timeEnd !== undefined) {
+    if (
+      pubsubTopic !== undefined ||
+      contentTopics.length > 0 ||
+      timeStart !== undefined ||
+      timeEnd !== undefined
+    ) {
       return 'message hashes together with other criteria'
     }
     if (messageHashes.length > MAX_MESSAGE_HASHES) {
@@ -106,7 +117,13 @@ function readPage(request: StoreQueryRequest, config: StoreConfig): StoreQueryRe
   })
   const messages = rows.map(encodeRow)
   const cursor = next === undefined ? undefined : last?.hash
-  return { requestId, statusCode: 200, statusDesc: 'OK', messages, paginationCursor: cursor && Uint8Array.from(cursor) }
+  return {
+    requestId,
+    statusCode: 200,
+    statusDesc: 'OK',
+    messages,
+    paginationCursor: cursor && Uint8Array.from(cursor)
+  }
 }
 
 function encodeRow({ hash, message, pubsubTopic }: PageRow): Uint8Array<ArrayBuffer> {
