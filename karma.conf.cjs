@@ -38,10 +38,14 @@ module.exports = async (config) => {
       { 'framework:service-nodes': ['factory', closeAtExit(nodes)] }
     ],
     files: [bundle, { pattern: `${bundle}.map`, included: false, served: true }],
+    // read by test/browser/service-nodes.ts
     client: {
       mocha: { timeout: 20_000, forbidOnly: process.env.CI !== undefined },
-      serviceNodes: nodes.addresses,
-      clusterId: nodes.clusterId
+      serviceNodes: {
+        clusterId: nodes.clusterId,
+        shardCount: nodes.shardCount,
+        addresses: nodes.addresses
+      }
     },
     browsers,
     customLaunchers: {

@@ -3,10 +3,11 @@
 //   node bench/sizes.js            prints the table, fails where a budget is exceeded or missing
 //   node bench/sizes.js --update   writes budgets for new names and lowers those that have become too generous; a budget
 //                                  is raised by hand only, with a sentence in the changelog
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { bundleWithEsbuild } from '../scripts/lib/bundle.js'
-import { publicExports } from '../scripts/lib/package.js'
+import { publicExports, root } from '../scripts/lib/package.js'
 
 const file = fileURLToPath(new URL('sizes.json', import.meta.url))
 
@@ -73,6 +74,7 @@ async function main(update) {
   }
   if (update) {
     writeFileSync(file, `${JSON.stringify({ ...config, names }, null, 2)}\n`)
+    execFileSync('npx', ['biome', 'format', '--write', '--log-level=error', file], { cwd: root })
   }
   console.log(
     `${count} public names, each alone: ${problems.length === 0 ? 'all within their budgets' : 'see below'}`

@@ -1,5 +1,5 @@
 // The names that each subpath of the built package exports at run time. A difference is a change of the API: look at it,
-// then take it over with UPDATE_API=1 npm run test:node -- --spec test/api/exports.node.spec.ts
+// then take it over with UPDATE_API=1 npm run test:node -- test/api/exports.node.spec.ts
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
 

@@ -1,69 +1,47 @@
+import { createServiceNode } from 'waku-light-service-node'
+
 /** Two service nodes of our own, joined by relay, for specs that need a real peer. */
 export interface ServiceNodes {
   /** Cluster of the nodes. */
   readonly clusterId: number
-  /** The multiaddrs of each node. */
+  /** Number of shards of the network; undefined where it is not known. */
+  readonly shardCount?: number
+  /** The websocket multiaddrs of each node. */
   readonly addresses: readonly (readonly string[])[]
   /** Stops the nodes that were started here. */
   close(): Promise<void>
 }
 
-interface ServiceNode {
-  readonly multiaddrs: readonly { toString(): string }[]
-  close(): Promise<void>
-}
-
-interface ServiceNodeModule {
-  createServiceNode(options: Record<string, unknown>): Promise<ServiceNode>
-}
-
-const CLUSTER_ID = 16
+// not one of the well-known clusters, whose shard count clients know already
+const CLUSTER_ID = 66
 const SHARD_COUNT = 8
 
 /**
- * Starts the nodes: on loopback, on free ports, with databases in memory. With `WAKU_SERVICE_NODES` (multiaddrs, one a
- * node, separated by commas) nothing is started, and the nodes are those; `WAKU_CLUSTER_ID` is their cluster then.
+ * Starts the nodes: on loopback, on free ports, with archives in memory. With `WAKU_SERVICE_NODES` (websocket multiaddrs,
+ * one a node, separated by commas) nothing is started, and the nodes are those; `WAKU_CLUSTER_ID` and `WAKU_SHARD_COUNT`
+ * say what they belong to.
  */
 export async function startServiceNodes(): Promise<ServiceNodes> {
-  const given = process.env.WAKU_SERVICE_NODES
+  const { WAKU_SERVICE_NODES: given, WAKU_CLUSTER_ID, WAKU_SHARD_COUNT } = process.env
   if (given !== undefined && given !== '') {
     return {
-      clusterId: Number(process.env.WAKU_CLUSTER_ID ?? CLUSTER_ID),
+      clusterId: Number(WAKU_CLUSTER_ID ?? CLUSTER_ID),
+      shardCount: Number(WAKU_SHARD_COUNT ?? SHARD_COUNT),
       addresses: given.split(',').map((address) => [address.trim()]),
       close: async () => {}
     }
   }
-  const { createServiceNode } = await load()
-  if (createServiceNode === undefined) {
-    return { clusterId: CLUSTER_ID, addresses: [], close: async () => {} }
-  }
-  const options = {
-    clusterId: CLUSTER_ID,
-    shardCount: SHARD_COUNT,
-    listen: ['/ip4/127.0.0.1/tcp/0/ws', '/ip4/127.0.0.1/tcp/0'],
-    database: ':memory:'
-  }
+  const options = { clusterId: CLUSTER_ID, shardCount: SHARD_COUNT }
   const first = await createServiceNode(options)
   const second = await createServiceNode({ ...options, peers: first.multiaddrs.map(String) })
   const nodes = [first, second]
   return {
-    clusterId: CLUSTER_ID,
+    ...options,
     addresses: nodes.map(({ multiaddrs }) =>
-      multiaddrs.map(String).filter((address) => /\/wss?\//.test(address))
+      multiaddrs.map(String).filter((address) => /\/ws(\/|$)/.test(address))
     ),
     close: async () => {
       await Promise.all(nodes.map(async (node) => await node.close()))
     }
-  }
-}
-
-async function load(): Promise<Partial<ServiceNodeModule>> {
-  try {
-    const name = 'waku-light-service-node'
-    return (await import(name)) as ServiceNodeModule
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    console.log('waku-light-service-node is not built: no service nodes for the specs')
-    return {}
   }
 }
