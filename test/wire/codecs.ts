@@ -182,13 +182,23 @@ const paging2: TwinSchema = {
 
 const history2: TwinSchema = {
   requestId: [1, 'string'],
-  query: [2, { message: { topics: [2, { repeated: 'string' }], pagingInfo: [3, { message: paging2 }] } }],
-  response: [3, { message: { messages: [2, { repeated: 'bytes' }], pagingInfo: [3, { message: paging2 }] } }]
+  query: [
+    2,
+    { message: { topics: [2, { repeated: 'string' }], pagingInfo: [3, { message: paging2 }] } }
+  ],
+  response: [
+    3,
+    { message: { messages: [2, { repeated: 'bytes' }], pagingInfo: [3, { message: paging2 }] } }
+  ]
 }
 
 const index2: TwinSchema = { digest: [1, 'bytes'], receivedTime: [2, 'float'] }
 
-function toPagingInfo2(info: { pageSize?: bigint; cursor?: Uint8Array; direction?: number }): object {
+function toPagingInfo2(info: {
+  pageSize?: bigint
+  cursor?: Uint8Array
+  direction?: number
+}): object {
   const { pageSize: size = 0n, cursor, direction = 0 } = info
   if (size < 0n) {
     throw new TwinError('negative page size')
@@ -200,7 +210,9 @@ function toPagingInfo2(info: { pageSize?: bigint; cursor?: Uint8Array; direction
 function withinHistory(data: Uint8Array, part: number, field: number): void {
   for (const { fieldNumber, wireType, bytes: body } of readFields(data)) {
     if (fieldNumber === part && wireType === 2) {
-      within(readFields(body).filter((inner) => inner.fieldNumber === field && inner.wireType === 2))
+      within(
+        readFields(body).filter((inner) => inner.fieldNumber === field && inner.wireType === 2)
+      )
     }
   }
 }
@@ -290,7 +302,11 @@ export const CODECS: readonly CodecCase[] = [
     decode: (data) => decodeStoreQueryRequest(data, MAX_COUNT),
     schema: query3Request,
     twin: (data) => {
-      const request = { includeData: false, paginationForward: false, ...twinDecode(query3Request, data) }
+      const request = {
+        includeData: false,
+        paginationForward: false,
+        ...twinDecode(query3Request, data)
+      }
       need(request.requestId)
       within(request.contentTopics, request.messageHashes)
       return request
@@ -338,7 +354,11 @@ export const CODECS: readonly CodecCase[] = [
       }
       return value
     },
-    values: fc.record({ messageHash: hash, message: optional(bytes()), pubsubTopic: optional(text) })
+    values: fc.record({
+      messageHash: hash,
+      message: optional(bytes()),
+      pubsubTopic: optional(text)
+    })
   }),
   codec({
     name: 'decodeHistoryQuery',
@@ -402,11 +422,21 @@ export const CODECS: readonly CodecCase[] = [
     decode: decodeHistoryIndex,
     schema: index4,
     twin: (data) => {
-      const index = { receiverTime: 0n, senderTime: 0n, pubsubTopic: '', ...twinDecode(index4, data) }
+      const index = {
+        receiverTime: 0n,
+        senderTime: 0n,
+        pubsubTopic: '',
+        ...twinDecode(index4, data)
+      }
       need(index.digest)
       return index
     },
-    values: fc.record({ digest: bytes(), receiverTime: int64, senderTime: int64, pubsubTopic: text })
+    values: fc.record({
+      digest: bytes(),
+      receiverTime: int64,
+      senderTime: int64,
+      pubsubTopic: text
+    })
   }),
   codec({
     name: 'decodeHistoryQueryBeta2',
@@ -507,7 +537,9 @@ function readPacked(packed: Uint8Array): bigint[] {
   let rest = [...packed]
   while (rest.length > 0) {
     const length = rest.findIndex((byte) => byte < 128) + 1 || rest.length
-    numbers.push(...readFields(Uint8Array.from([8, ...rest.slice(0, length)])).map(({ number }) => number))
+    numbers.push(
+      ...readFields(Uint8Array.from([8, ...rest.slice(0, length)])).map(({ number }) => number)
+    )
     rest = rest.slice(length)
   }
   return numbers
