@@ -1,6 +1,10 @@
-// Prints failures and slow files only, and leaves the counts where `npm test` adds them up (TEST_COUNTS names the file).
+// Prints failures (VERBOSE=1: every test), and leaves the counts where `npm test` adds them up (TEST_COUNTS names the
+// file). A process that has not ended some seconds after its last test has leaked something: that is a failure too.
 const { appendFileSync } = require('node:fs')
 const { Base } = require('mocha').reporters
+
+const LEAK_AFTER_MS = 5000
+const suite = process.env.TEST_SUITE ?? 'node'
 
 module.exports = class extends Base {
   constructor(runner, options) {
@@ -14,18 +18,27 @@ module.exports = class extends Base {
     runner.once('end', () => {
       const { passes, failures, pending, duration } = this.stats
       if (this.failures.length > 0) Base.list(this.failures)
-      console.log(
-        `node: ${passes} pass, ${failures} fail, ${pending} skipped (${(duration / 1000).toFixed(1)} s)`
-      )
-      if (process.env.TEST_COUNTS !== undefined) {
-        const counts = {
-          suite: process.env.TEST_SUITE ?? 'node',
-          passed: passes,
-          failed: failures,
-          skipped: pending
-        }
-        appendFileSync(process.env.TEST_COUNTS, `${JSON.stringify(counts)}\n`)
-      }
+      const seconds = (duration / 1000).toFixed(1)
+      console.log(`${suite}: ${passes} pass, ${failures} fail, ${pending} skipped (${seconds} s)`)
+      count({ passed: passes, failed: failures, skipped: pending })
+      setTimeout(failForLeak, LEAK_AFTER_MS).unref()
     })
+  }
+}
+
+function failForLeak() {
+  const open = process.getActiveResourcesInfo().join(', ')
+  console.log(`  FAILED: the process does not end, a test has left something open: ${open}`)
+  count({ passed: 0, failed: 1, skipped: 0 })
+  // mocha sets the status by the number of failed tests when the process exits; this comes after it
+  process.on('exit', () => {
+    process.exitCode = 1
+  })
+  process.exit(1)
+}
+
+function count(counts) {
+  if (process.env.TEST_COUNTS !== undefined) {
+    appendFileSync(process.env.TEST_COUNTS, `${JSON.stringify({ suite, ...counts })}\n`)
   }
 }
