@@ -1,11 +1,10 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { compare } from 'uint8arrays/compare'
-import { fromString } from 'uint8arrays/from-string'
-import { toString as toText } from 'uint8arrays/to-string'
 import { InvalidArgumentError } from '../errors.ts'
 
 /** Lower-case hexadecimal text of some bytes. */
 export function toHex(bytes: Uint8Array): string {
-  return toText(bytes, 'base16')
+  return bytesToHex(bytes)
 }
 
 /**
@@ -17,7 +16,7 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> {
   if (typeof text !== 'string' || text.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(text)) {
     throw new InvalidArgumentError('text', 'must be an even number of hexadecimal digits')
   }
-  return fromString(text.toLowerCase(), 'base16')
+  return hexToBytes(text)
 }
 
 /** Negative, zero or positive as `a` sorts before, with, or after `b`, byte by byte. */
