@@ -8,6 +8,9 @@ export const METADATA_PROTOCOL = '/vac/waku/metadata/1.0.0'
 /** Largest metadata frame, in bytes; the reference node's own limit. */
 export const MAX_METADATA_BYTES = 1024
 
+/** Field 2, a varint. */
+const UNPACKED_SHARD_TAG = 0x10
+
 /** What a peer says of its network. */
 export interface Metadata {
   /** Absent if the peer says nothing; 0 is a cluster like any other. */
@@ -16,12 +19,20 @@ export interface Metadata {
   readonly shards: readonly number[]
 }
 
-/** Encodes metadata; the cluster id is written even when it is 0, shards only where there are any. */
+/**
+ * Encodes metadata; the cluster id is written even when it is 0, shards only where there are any. They are written twice, as
+ * the reference node does: in the specification's field 2, the only one that js-waku reads, unless that makes the frame too
+ * long, and packed in field 3.
+ */
 export function encodeMetadata({ clusterId, shards }: Metadata): Uint8Array<ArrayBuffer> {
-  return WakuMetadataCodec.encode({
-    clusterId,
-    shards: shards.length === 0 ? undefined : packVarints(shards)
-  })
+  const cluster = WakuMetadataCodec.encode({ clusterId })
+  if (shards.length === 0) {
+    return cluster
+  }
+  const older = toVarints(shards.flatMap((shard) => [UNPACKED_SHARD_TAG, shard]))
+  const newer = WakuMetadataCodec.encode({ shards: toVarints(shards) })
+  const fits = cluster.length + older.length + newer.length <= MAX_METADATA_BYTES
+  return Uint8Array.of(...cluster, ...(fits ? older : []), ...newer)
 }
 
 /**
@@ -57,7 +68,7 @@ export function decodeMetadata(bytes: Uint8Array): Metadata {
   }
 }
 
-function packVarints(values: readonly number[]): Uint8Array<ArrayBuffer> {
+function toVarints(values: readonly number[]): Uint8Array<ArrayBuffer> {
   const bytes: number[] = []
   for (let rest of values) {
     for (; rest > 0x7f; rest = Math.floor(rest / 128)) {
