@@ -115,9 +115,10 @@ for (const codec of CODECS) {
         [...nines(10), 1],
         [...nines(9), 0x80, 0]
       ]) {
-        expect(outcome(codec, [...bytes, ...unknown, ...varint]), `value ${varint}`).to.equal(
-          INVALID
-        )
+        expect(
+          outcome(codec, [...bytes, ...unknown, ...varint]),
+          `value ${String(varint)}`
+        ).to.equal(INVALID)
       }
       expect(outcome(codec, [...bytes, ...unknown, ...nines(9), 1])).to.deep.equal(good)
       for (const tag of [
@@ -126,7 +127,7 @@ for (const codec of CODECS) {
         [...nines(4), 0x10],
         [...nines(5), 1]
       ]) {
-        expect(outcome(codec, [...bytes, ...tag, 0]), `tag ${tag}`).to.equal(INVALID)
+        expect(outcome(codec, [...bytes, ...tag, 0]), `tag ${String(tag)}`).to.equal(INVALID)
       }
       for (const length of [
         [0x81, 0],

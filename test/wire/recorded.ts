@@ -11,7 +11,7 @@ export interface Recorded {
   readonly response?: string
   readonly end?: string
   /** The answer in short. */
-  // biome-ignore lint/suspicious/noExplicitAny: each protocol has its own
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each protocol has its own
   readonly decoded?: any
 }
 

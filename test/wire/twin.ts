@@ -84,7 +84,7 @@ export function readFields(bytes: Uint8Array): TwinField[] {
 }
 
 /** A message as an object: every repeated field as an array, absent fields left out, the last occurrence of a scalar. */
-// biome-ignore lint/suspicious/noExplicitAny: the schema is a value here, not a type
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the schema is a value here, not a type
 export function twinDecode(schema: TwinSchema, bytes: Uint8Array): any {
   const result: Record<string, unknown> = {}
   for (const [name, [, type]] of Object.entries(schema)) {
