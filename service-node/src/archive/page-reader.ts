@@ -6,7 +6,7 @@ import { type KeyQuery, keyStatement } from './page-query.ts'
 export interface PageQuery extends Omit<KeyQuery, 'contentTopic'> {
   /** Any of them; empty for all. */
   readonly contentTopics: readonly string[]
-  /** Together with no other filter. */
+  /** Together with no other filter but a pubsub topic. */
   readonly hashes?: readonly Uint8Array[]
   /** False: keys only. */
   readonly includeData: boolean
@@ -98,9 +98,10 @@ export class PageReader {
       .map(toKeyRow)
   }
 
-  #keysOf(hashes: readonly Uint8Array[], { after, forward, limit }: PageQuery): KeyRow[] {
+  #keysOf(hashes: readonly Uint8Array[], query: PageQuery): KeyRow[] {
+    const { pubsubTopic, after, forward, limit } = query
     const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), hash]))
-    const found = [...distinct.values()].flatMap((hash) => this.#keyOf(hash) ?? [])
+    const found = [...distinct.values()].flatMap((hash) => this.#keyOf(hash, pubsubTopic) ?? [])
     return inWalkingOrder(found, forward)
       .filter(
         (key) =>
@@ -110,8 +111,10 @@ export class PageReader {
       .slice(0, limit + 1)
   }
 
-  #keyOf(hash: Uint8Array): KeyRow | undefined {
-    const row = this.#prepare('SELECT id, timestamp, hash FROM messages WHERE hash = ?').get(hash)
+  #keyOf(hash: Uint8Array, pubsubTopic: string | null = null): KeyRow | undefined {
+    const sql =
+      'SELECT id, timestamp, hash FROM messages WHERE hash = ?1 AND pubsub_topic = ifnull(?2, pubsub_topic)'
+    const row = this.#prepare(sql).get(hash, pubsubTopic)
     return row && toKeyRow(row)
   }
 

@@ -63,12 +63,8 @@ function findProblem(request: StoreQueryRequest): string | undefined {
   const { pubsubTopic, contentTopics, timeStart, timeEnd, messageHashes, paginationCursor } =
     request
   if (messageHashes.length > 0) {
-    if (
-      pubsubTopic !== undefined ||
-      contentTopics.length > 0 ||
-      timeStart !== undefined ||
-      timeEnd !== undefined
-    ) {
+    // Not so a pubsub topic, which js-waku sends with every look-up.
+    if (contentTopics.length > 0 || timeStart !== undefined || timeEnd !== undefined) {
       return 'message hashes together with other criteria'
     }
     if (messageHashes.length > MAX_MESSAGE_HASHES) {
