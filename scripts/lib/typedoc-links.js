@@ -6,9 +6,10 @@ export function load(app) {
     if (path === undefined || path.length === 0) return undefined
     const [first, ...members] = path
     const found = Object.values(reflection.project.reflections).find(
-      (one) => one.name === first && one.parent?.kindOf?.(MODULE_OR_PROJECT)
+      (one) => one.name === first && MODULE_OR_PROJECT.includes(one.parent?.kind)
     )
-    return members.length === 0 ? found : found?.getChildByName(members)
+    const target = members.length === 0 ? found : found?.getChildByName(members)
+    return target && { target }
   })
 }
 
