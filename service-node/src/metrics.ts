@@ -32,6 +32,13 @@ export class Metrics {
     registers: [this.#registry]
   })
 
+  /** Messages of this node's own clients that it handed to relay peers. */
+  readonly published = new Counter({
+    name: 'waku_relay_published_total',
+    help: 'Pushed messages that were relayed',
+    registers: [this.#registry]
+  })
+
   constructor(sources: MetricsSources) {
     const registers = [this.#registry]
     new Gauge({

@@ -15,7 +15,7 @@ import { storeBeta2 } from './protocols/store-beta2.ts'
 import { storeBeta4 } from './protocols/store-beta4.ts'
 import { storeQuery3 } from './protocols/store-query-3.ts'
 import { Publisher } from './publisher.ts'
-import { Relay } from './relay.ts'
+import { Relay, type RelayResult } from './relay.ts'
 import { createRelayNode, type RelayNode } from './relay-node.ts'
 
 /** A running service node. */
@@ -194,7 +194,10 @@ class RunningNode implements ServiceNode {
 
   async #addServices(host: ServiceHost): Promise<Publisher> {
     const { clusterId, shards, standalone, rateLimits, now } = this.#options
-    const publisher = new Publisher({ archive: this.#archive, relay: this.#relay, now }, standalone)
+    const publisher = new Publisher(
+      { archive: this.#archive, relay: { publish: this.#publish.bind(this) }, now },
+      standalone
+    )
     const pushConfig = {
       ...this.#options,
       rateLimits: rateLimits.lightPush,
@@ -218,6 +221,14 @@ class RunningNode implements ServiceNode {
       await host.add(service)
     }
     return publisher
+  }
+
+  async #publish(pubsubTopic: string, encoded: Uint8Array): Promise<RelayResult> {
+    const result = await this.#relay.publish(pubsubTopic, encoded)
+    if (result.status === 'relayed') {
+      this.#metrics.published.inc()
+    }
+    return result
   }
 
   async #startAdmin(): Promise<void> {

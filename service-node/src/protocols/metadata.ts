@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection, PeerId } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
 import { ClusterMismatchError, ConnectionError } from 'waku-light/errors'
@@ -8,6 +9,8 @@ import {
   METADATA_PROTOCOL
 } from 'waku-light/wire'
 import type { Service } from './service.ts'
+
+const GRACE_MS = 150
 
 /** Serves metadata: which cluster this node belongs to, and which shards it relays. */
 export function metadata(clusterId: number, shards: readonly number[]): Service {
@@ -60,6 +63,10 @@ export class MetadataGuard {
         throw new ClusterMismatchError(clusterId, remoteClusterId, peerId.toString())
       }
     } catch (cause) {
+      if (cause instanceof ClusterMismatchError) {
+        // The peer asks the same of this node at the same time: it should get its answer, and know why it is left.
+        await delay(GRACE_MS, undefined, { ref: false })
+      }
       await hangUp(peerId).catch((error: Error) => connection.abort(error))
       throw cause instanceof ClusterMismatchError
         ? cause

@@ -52,7 +52,10 @@ export class Client {
 
   async open(address: string | undefined, protocol: string): Promise<Stream> {
     const connection = await this.dial(address)
-    return connection.newStream(protocol, { signal: AbortSignal.timeout(5000) })
+    return connection.newStream(protocol, {
+      signal: AbortSignal.timeout(5000),
+      maxOutboundStreams: 1000
+    })
   }
 
   /** One exchange: a frame out, a frame in. */
