@@ -13,6 +13,7 @@ const tsconfigs = ['tsconfig.json', ...globSync('examples/*/tsconfig.json', { cw
 const code = ['src', 'service-node/src', 'examples', 'bench', 'test'].filter(
   (folder) => globSync(`${folder}/**/*.{ts,js}`, { cwd: root }).length > 0
 )
+const written = existsSync(join(root, 'README.md')) ? [['node', 'scripts/docs.js', '--check']] : []
 const packed = [
   { folder: '.', name: 'waku-light', attw: ['--profile', 'esm-only'] },
   { folder: 'service-node', name: 'waku-light-service-node', attw: ['--profile', 'esm-only'] }
@@ -47,7 +48,7 @@ const gates = [
       ['attw', '--no-color', '--no-emoji', ...attw, () => tarball(name)]
     ])
   },
-  { name: 'docs', commands: [['typedoc'], ['node', 'scripts/docs.js', '--check']], after: 'build' }
+  { name: 'docs', commands: [['typedoc'], ...written], after: 'build' }
 ]
 
 const wanted = process.argv.slice(2).filter((argument) => argument !== '--all')
