@@ -1,0 +1,94 @@
+import { InvalidArgumentError, InvalidMessageError, LimitExceededError } from '../errors.ts'
+import { encodeText } from '../lib/bytes.ts'
+import type { SyncReader, SyncWriter } from './sync-bytes.ts'
+import type { ShardScope, SyncPayloadLimits, TopicScope } from './sync-payload.ts'
+
+/** Writes the header of a payload. */
+export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): void {
+  if (scope.layout === 'topics') {
+    for (const topics of [scope.pubsubTopics, scope.contentTopics]) {
+      writer.varint(topics.length)
+      for (const topic of topics) {
+        const text = encodeText(topic)
+        if (!isTopic(topic)) {
+          throw new InvalidArgumentError('payload.scope', 'must hold no empty or unprintable topic')
+        }
+        writer.varint(text.length)
+        writer.view(text)
+      }
+    }
+  } else {
+    const { clusterId, shards } = scope
+    for (const number of [clusterId, shards.length, ...shards]) {
+      if (!Number.isInteger(number) || number < 0 || number > 0xffff) {
+        throw new InvalidArgumentError('payload.scope', 'must hold numbers from 0 to 65535')
+      }
+      writer.varint(number)
+    }
+  }
+}
+
+/** Reads the header of the newer layout. */
+export function readTopicScope(reader: SyncReader, limits: SyncPayloadLimits): TopicScope {
+  return {
+    layout: 'topics',
+    pubsubTopics: readTopics(reader, limits),
+    contentTopics: readTopics(reader, limits)
+  }
+}
+
+function readTopics(
+  reader: SyncReader,
+  { maxTopics, maxTopicBytes }: SyncPayloadLimits
+): readonly string[] {
+  const count = checkedCount(reader.count('topic count'), maxTopics, 'topics')
+  const topics: string[] = []
+  for (let index = 0; index < count; index++) {
+    const length = checkedCount(reader.count('topic length'), maxTopicBytes, 'bytes of a topic')
+    topics.push(toTopic(reader.view(length, 'topic')))
+  }
+  return topics
+}
+
+/** Reads the header of the older layout. */
+export function readShardScope(reader: SyncReader, limits: SyncPayloadLimits): ShardScope {
+  const clusterId = checkedNumber(reader.count('cluster'))
+  const count = checkedCount(reader.count('shard count'), limits.maxTopics, 'shards')
+  const shards: number[] = []
+  for (let index = 0; index < count; index++) {
+    shards.push(checkedNumber(reader.count('shard')))
+  }
+  return { layout: 'shards', clusterId, shards }
+}
+
+function checkedCount(count: number, limit: number, what: string): number {
+  if (count > limit) {
+    throw new LimitExceededError(`more than ${limit} ${what}`, limit)
+  }
+  return count
+}
+
+function checkedNumber(value: number): number {
+  if (value > 0xffff) {
+    throw new InvalidMessageError('a cluster or shard exceeds 16 bits')
+  }
+  return value
+}
+
+function toTopic(bytes: Uint8Array): string {
+  let topic: string
+  try {
+    topic = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new InvalidMessageError('a topic is not UTF-8', { cause })
+  }
+  if (!isTopic(topic)) {
+    throw new InvalidMessageError('a topic is empty or unprintable')
+  }
+  return topic
+}
+
+/** Control characters are what a shard list of the older layout would make of a topic. */
+function isTopic(topic: string): boolean {
+  return topic !== '' && !/\p{Cc}/u.test(topic)
+}

@@ -1,0 +1,90 @@
+import { InvalidMessageError, LimitExceededError } from '../errors.ts'
+import { encodeText } from '../lib/bytes.ts'
+import type { WakuMessage } from '../message/message.ts'
+import { visitFields } from './fields.ts'
+import { decodeWakuMessage, encodeWakuMessage } from './message.ts'
+import { SyncWriter } from './sync-bytes.ts'
+
+/** Protocol id of Waku Sync's transfer: one frame a message, pushed by the side that has it. */
+export const TRANSFER_PROTOCOL = '/vac/waku/transfer/1.0.0'
+
+/** The largest frame that the reference node takes: it closes the stream on a larger one. */
+export const MAX_TRANSFER_BYTES = 153_600
+
+/** A message as it is transferred. Its hash is the receiver's to compute. */
+export interface TransferredMessage {
+  readonly pubsubTopic: string
+  readonly message: WakuMessage
+}
+
+const DELIMITED = 2
+const SLASH = 0x2f
+const FIRST_TAG = 0x0a
+const SECOND_TAG = 0x12
+
+/**
+ * Encodes a message to transfer, in the reference node's order of fields: 1 is the pubsub topic, 2 the message. The
+ * specification has them the other way round.
+ *
+ * @throws {@link LimitExceededError} if the frame would exceed {@link MAX_TRANSFER_BYTES}: such a message cannot be transferred
+ */
+export function encodeTransfer({
+  pubsubTopic,
+  message
+}: TransferredMessage): Uint8Array<ArrayBuffer> {
+  const writer = new SyncWriter()
+  for (const [tag, bytes] of [
+    [FIRST_TAG, encodeText(pubsubTopic)],
+    [SECOND_TAG, encodeWakuMessage(message)]
+  ] as const) {
+    writer.byte(tag)
+    writer.varint(bytes.length)
+    writer.view(bytes)
+  }
+  const frame = writer.toBytes()
+  assertSize(frame.length)
+  return frame
+}
+
+/**
+ * Decodes a transferred message, with its fields in either order: a first field that is text and starts with a slash is the
+ * pubsub topic. A message cannot be taken for one, since it would have to start with field 5 of wire type 7.
+ *
+ * @throws {@link InvalidMessageError} if the bytes do not decode, or topic or message is absent
+ * @throws {@link LimitExceededError} if the frame exceeds {@link MAX_TRANSFER_BYTES}
+ */
+export function decodeTransfer(bytes: Uint8Array): TransferredMessage {
+  assertSize(bytes.length)
+  const fields: [first?: Uint8Array, second?: Uint8Array] = []
+  visitFields(bytes, (fieldNumber, wireType, start, end) => {
+    if (wireType === DELIMITED && (fieldNumber === 1 || fieldNumber === 2)) {
+      fields[fieldNumber - 1] = bytes.subarray(start, end)
+    }
+  })
+  const [first, second] = fields
+  if (first === undefined || second === undefined) {
+    throw new InvalidMessageError('a transfer has no pubsub topic or no message')
+  }
+  const [topic, message] =
+    second[0] === SLASH && first[0] !== SLASH ? [second, first] : [first, second]
+  try {
+    return {
+      pubsubTopic: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(topic),
+      message: decodeWakuMessage(message)
+    }
+  } catch (cause) {
+    if (cause instanceof TypeError) {
+      throw new InvalidMessageError('a pubsub topic is not UTF-8', { cause })
+    }
+    throw cause
+  }
+}
+
+function assertSize(sizeBytes: number): void {
+  if (sizeBytes > MAX_TRANSFER_BYTES) {
+    throw new LimitExceededError(
+      `a transfer of ${sizeBytes} bytes exceeds ${MAX_TRANSFER_BYTES}`,
+      MAX_TRANSFER_BYTES
+    )
+  }
+}

@@ -1,0 +1,109 @@
+import { InvalidArgumentError, isWakuLightError, LimitExceededError } from '../errors.ts'
+import { assertSyncTime, SyncReader, SyncWriter } from './sync-bytes.ts'
+import {
+  type EmptySyncPayload,
+  SYNC_PAYLOAD_LIMITS,
+  type SyncPayload,
+  type SyncPayloadLimits,
+  type SyncRange
+} from './sync-payload.ts'
+import { readRange, writeRange } from './sync-range.ts'
+import { readShardScope, readTopicScope, writeScope } from './sync-scope.ts'
+
+/** Protocol id of Waku Sync's reconciliation; both payload layouts share it. */
+export const RECONCILIATION_PROTOCOL = '/vac/waku/reconciliation/1.0.0'
+
+const NO_RANGES = 0
+
+/**
+ * Encodes a payload.
+ *
+ * The reference node reads a time only if nine bytes are left: a payload of nothing but Skips with times before 1972 is one
+ * that it cannot read.
+ *
+ * @throws {@link InvalidArgumentError} for bounds that do not ascend or do not meet, items out of order or out of their range,
+ * a time out of range, a hash of another length than 32, or an upper hash where it would not travel
+ * @see WAKU-STORE-SYNC as the reference node v0.37 and later has it
+ */
+export function encodeSyncPayload(
+  payload: SyncPayload | EmptySyncPayload
+): Uint8Array<ArrayBuffer> {
+  if (payload === 'no-ranges' || payload === 'mismatch') {
+    return new Uint8Array(payload === 'mismatch' ? 0 : 1)
+  }
+  const [first] = payload.ranges
+  if (first === undefined) {
+    throw new InvalidArgumentError(
+      'payload.ranges',
+      "must not be empty: 'no-ranges' stands for that"
+    )
+  }
+  const writer = new SyncWriter()
+  writeScope(writer, payload.scope)
+  assertSyncTime(first.lower, 'payload.ranges')
+  writer.varint(first.lower)
+  let previous = first.lower
+  for (const range of payload.ranges) {
+    if (range.lower !== previous) {
+      throw new InvalidArgumentError('payload.ranges', 'must be contiguous')
+    }
+    writeRange(writer, range)
+    previous = range.upper
+  }
+  return writer.toBytes()
+}
+
+/**
+ * Decodes a payload, of the newer layout or else of the older one: nothing but the content tells them apart.
+ *
+ * @throws {@link InvalidMessageError} for bytes that are of neither layout: truncated or followed by others, varints that are
+ * longer than they need be or than nine bytes, bounds or items that do not strictly ascend, items out of their range, topics
+ * that are empty or no plain text
+ * @throws {@link LimitExceededError} if a limit is exceeded, before anything is allocated for it
+ */
+export function decodeSyncPayload(
+  bytes: Uint8Array,
+  limits: SyncPayloadLimits = SYNC_PAYLOAD_LIMITS
+): SyncPayload | EmptySyncPayload {
+  if (bytes.length === 0) {
+    return 'mismatch'
+  }
+  if (bytes.length === 1 && bytes[0] === NO_RANGES) {
+    return 'no-ranges'
+  }
+  if (bytes.length > limits.maxPayloadBytes) {
+    const { maxPayloadBytes } = limits
+    throw new LimitExceededError(`a payload exceeds ${maxPayloadBytes} bytes`, maxPayloadBytes)
+  }
+  try {
+    return decodeLayout(bytes, limits, readTopicScope)
+  } catch (error) {
+    try {
+      return decodeLayout(bytes, limits, readShardScope)
+    } catch (olderError) {
+      throw isWakuLightError(olderError) ? error : olderError
+    }
+  }
+}
+
+function decodeLayout(
+  bytes: Uint8Array,
+  limits: SyncPayloadLimits,
+  readScope: (reader: SyncReader, limits: SyncPayloadLimits) => SyncPayload['scope']
+): SyncPayload {
+  const reader = new SyncReader(bytes)
+  const scope = readScope(reader, limits)
+  let lower = reader.time(0n, 'base time')
+  const ranges: SyncRange[] = []
+  let itemsLeft = limits.maxItems
+  while (reader.remaining > 0) {
+    if (ranges.length === limits.maxRanges) {
+      throw new LimitExceededError(`more than ${limits.maxRanges} ranges`, limits.maxRanges)
+    }
+    const range = readRange(reader, lower, itemsLeft, limits.maxItems)
+    ranges.push(range)
+    itemsLeft -= range.type === 'item-set' ? range.items.length : 0
+    lower = range.upper
+  }
+  return { scope, ranges }
+}
