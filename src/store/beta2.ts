@@ -3,17 +3,18 @@
  *
  * @packageDocumentation
  */
-import { LimitExceededError, ProtocolViolationError } from '../errors.ts'
+import { ProtocolViolationError } from '../errors.ts'
 import {
   decodeHistoryResponseBeta2,
   encodeHistoryQueryBeta2,
   STORE_BETA2_PROTOCOL
 } from '../wire/store-beta2.ts'
 import type { StoreGeneration } from './generation.ts'
-import { isSameCursor, legacyDigest } from './legacy.ts'
+import { isSame, legacyDigest } from './legacy.ts'
 
 /**
- * Store 2.0.0-beta2. It filters by content topic only, so pubsub topics and times are filtered here. It has no errors: a walk
+ * Store 2.0.0-beta2. It filters by content topic only: times are filtered here, and a pubsub topic is
+ * taken on trust. It has no errors: a walk
  * ends on an empty page, and that end cannot be told from a failure. Its order, (received time, digest), is the node's own,
  * since the received time does not travel with a message.
  *
@@ -38,20 +39,17 @@ export const STORE_BETA2: StoreGeneration = {
       forward: query.forward
     }),
   decode(bytes, { query, requestId, peerId }) {
-    const response = decodeHistoryResponseBeta2(bytes)
+    const response = decodeHistoryResponseBeta2(bytes, query.limit)
     const { messages, pagingInfo } = response
     if (response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
-    }
-    if (messages.length > query.limit) {
-      throw new LimitExceededError(`page of ${messages.length} messages`, query.limit)
     }
     const entries = messages.map((message) => ({ message }))
     if (messages.length === 0) {
       return { entries, completeness: 'unverifiable' }
     }
     const cursor = pagingInfo?.cursor
-    if (cursor === undefined || isSameCursor(cursor, query.cursor)) {
+    if (cursor === undefined || isSame(cursor, query.cursor)) {
       throw new ProtocolViolationError(
         'cursor',
         `the cursor ${cursor ? 'does not move' : 'is missing'}`,

@@ -19,7 +19,7 @@ export interface StoreCriteria {
   readonly timeEnd?: TimeInput
 }
 
-/** Criteria after all checks: content topics each once, times in nanoseconds. */
+/** Criteria after all checks: content topics each once and sorted, times in nanoseconds. */
 export interface Criteria {
   readonly contentTopics: readonly string[]
   readonly pubsubTopic?: string
@@ -62,7 +62,9 @@ export function toCriteria(input: StoreCriteria): Criteria {
   if (start !== undefined && end !== undefined && end < start) {
     throw new InvalidArgumentError('criteria.timeEnd', 'must not be before timeStart')
   }
-  return { contentTopics: [...new Set(contentTopics)], pubsubTopic, timeStart: start, timeEnd: end }
+  // Sorted, so that they are split in the same way whatever order they are given in: cursors belong to the parts.
+  const topics = [...new Set(contentTopics)].sort()
+  return { contentTopics: topics, pubsubTopic, timeStart: start, timeEnd: end }
 }
 
 /**
@@ -95,16 +97,25 @@ export function toSubQueries(
   return subQueries
 }
 
-/** Tells one walk from another: 16 hexadecimal digits over criteria and direction, whatever the order of the topics. */
+/** Tells one walk from another: 16 hexadecimal digits over criteria and direction. */
 export function digestCriteria(criteria: Criteria, forward: boolean): string {
   const { contentTopics, pubsubTopic, timeStart, timeEnd } = criteria
-  const parts = [
+  return digest([
     forward,
     pubsubTopic ?? null,
     timeStart?.toString() ?? null,
-    timeEnd?.toString() ?? null
-  ]
-  return toHex(
-    sha256(encodeText(JSON.stringify([...parts, ...[...contentTopics].sort()]))).subarray(0, 8)
+    timeEnd?.toString() ?? null,
+    ...contentTopics
+  ])
+}
+
+/** Tells whether criteria were split in the same way, which depends on the network: 16 hexadecimal digits. */
+export function digestSplit(subQueries: readonly SubQuery[]): string {
+  return digest(
+    subQueries.map(({ pubsubTopic, contentTopics }) => [pubsubTopic ?? null, ...contentTopics])
   )
+}
+
+function digest(value: unknown): string {
+  return toHex(sha256(encodeText(JSON.stringify(value))).subarray(0, 8))
 }

@@ -7,7 +7,7 @@ export function legacyDigest({ contentTopic, payload }: WakuMessage): Uint8Array
   return sha256.create().update(encodeText(contentTopic)).update(payload).digest()
 }
 
-/** True if a node answered with the cursor that it was asked with. */
-export function isSameCursor(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+/** True if both are there and are the same bytes. */
+export function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   return a !== undefined && b !== undefined && compareBytes(a, b) === 0
 }

@@ -10,7 +10,8 @@ import type { ServicePeers } from '../transport/service-peers.ts'
 import type { PageQuery, StoreGeneration } from './generation.ts'
 import type { Row, StoreProgress } from './page.ts'
 import { StoreSession } from './session.ts'
-import { compareKeys, verify } from './transforms.ts'
+import { compareKeys } from './transforms.ts'
+import { verify } from './verification.ts'
 
 /**
  * Hashes in one request. The reference node on PostgreSQL answers a hundred of them with rows that nobody asked for, and

@@ -10,22 +10,22 @@ export interface MergedPage {
   readonly positions: readonly SourcePosition[]
 }
 
-/** One request of a walk: where it goes on, and its pages from there; none for one that has ended. */
+/** One request of a walk: where it goes on, and its pages from there. */
 export interface MergeInput {
   readonly from: SourcePosition
-  readonly pages?: AsyncIterable<SourcePage>
+  readonly pages: AsyncIterable<SourcePage>
 }
 
 /** A request with the page that is being used up. */
 class Source {
   readonly #from: SourcePosition
-  readonly #pages: AsyncIterator<SourcePage> | undefined
+  readonly #pages: AsyncIterator<SourcePage>
   #page: SourcePage | undefined
   #index = 0
 
   constructor({ from, pages }: MergeInput) {
     this.#from = from
-    this.#pages = pages?.[Symbol.asyncIterator]()
+    this.#pages = pages[Symbol.asyncIterator]()
   }
 
   /** The next row; undefined if its page has to be fetched, or nothing is left. */
@@ -35,23 +35,25 @@ class Source {
 
   /** How it ended, or `more`. */
   get completeness(): SourcePage['completeness'] {
-    return typeof this.#from === 'string' ? this.#from : (this.#page?.completeness ?? 'more')
+    return this.#page?.completeness ?? 'more'
   }
 
   get isDone(): boolean {
-    return this.head === undefined && this.completeness !== 'more'
+    return this.completeness !== 'more' && this.head === undefined
   }
 
-  /** Where to go on: after the page if it is used up, else with the page again. */
+  /** Where to go on: after the page if it is used up, else in the middle of it. */
   get position(): SourcePosition {
-    const page = this.#page
-    if (page === undefined) {
+    if (this.#page === undefined) {
       return this.#from
     }
-    if (this.head !== undefined) {
-      return { cursor: page.asked }
+    const { rows, start, end } = this.#page
+    if (this.head === undefined) {
+      return end
     }
-    return page.completeness === 'more' ? { cursor: page.next } : page.completeness
+    return this.#index === 0
+      ? start
+      : { ...start, after: rows[this.#index - 1]?.message.messageHash }
   }
 
   take(): void {
@@ -60,8 +62,8 @@ class Source {
 
   /** Fetches the next page; returns what it has that is not delivered. */
   async fetch(): Promise<readonly RejectedEntry[]> {
-    const result = await this.#pages?.next()
-    if (result === undefined || result.done === true) {
+    const result = await this.#pages.next()
+    if (result.done === true) {
       throw new Error('a request ended without a last page')
     }
     this.#page = result.value
@@ -70,18 +72,21 @@ class Source {
   }
 
   async close(): Promise<void> {
-    await this.#pages?.return?.()
+    await this.#pages.return?.()
   }
 }
 
 /**
- * Last stage: the requests of a walk as one sequence in order, in stretches of at most `limit` rows. Nothing is fetched
- * before what is there has been delivered, and no more than a page of each request is held.
+ * Last stage: the requests of a walk as one sequence in order, in stretches of at most `limit` rows, the last of which tells
+ * the end. Nothing is fetched before what is there has been delivered, and no more than a page of each request is held.
+ *
+ * @param stop - called once no more pages are wanted, so that those under way are given up
  */
 export async function* inOrder(
   sources: readonly MergeInput[],
   forward: boolean,
-  limit: number
+  limit: number,
+  stop: () => void
 ): AsyncGenerator<MergedPage> {
   const all = sources.map((source) => new Source(source))
   try {
@@ -90,14 +95,13 @@ export async function* inOrder(
       const rejected = (await Promise.all(empty.map((source) => source.fetch()))).flat()
       const rows = takeInOrder(all, forward, limit)
       const completeness = summarize(all)
-      if (rows.length > 0 || rejected.length > 0 || completeness !== 'more') {
-        yield { rows, rejected, completeness, positions: all.map(({ position }) => position) }
-      }
+      yield { rows, rejected, completeness, positions: all.map(({ position }) => position) }
       if (completeness !== 'more') {
         return
       }
     }
   } finally {
+    stop()
     await Promise.all(all.map((source) => source.close()))
   }
 }
@@ -107,23 +111,24 @@ function takeInOrder(all: readonly Source[], forward: boolean, limit: number): R
   const sign = forward ? 1 : -1
   const rows: Row[] = []
   while (rows.length < limit) {
-    let first: Source | undefined
+    let first: { source: Source; head: Row } | undefined
     for (const source of all) {
-      if (source.isDone) {
-        continue
-      }
-      if (source.head === undefined) {
+      const { head } = source
+      if (head === undefined) {
+        if (source.isDone) {
+          continue
+        }
         return rows
       }
-      if (first?.head === undefined || compareKeys(source.head, first.head) * sign < 0) {
-        first = source
+      if (first === undefined || compareKeys(head, first.head) * sign < 0) {
+        first = { source, head }
       }
     }
-    if (first?.head === undefined) {
+    if (first === undefined) {
       return rows
     }
     rows.push(first.head)
-    first.take()
+    first.source.take()
   }
   return rows
 }

@@ -1,6 +1,7 @@
 import type { WakuMessage } from '../message/message.ts'
 import type { ProgressEvent } from '../options.ts'
 import type { Completeness, OrderKey } from './generation.ts'
+import type { SourcePosition } from './position.ts'
 
 /** A message from a store node's archive, its hash recomputed here. */
 export interface StoredMessage extends WakuMessage {
@@ -34,7 +35,9 @@ export interface MessagePage {
   /** Oldest first, in both directions. */
   readonly messages: readonly StoredMessage[]
   readonly rejected: readonly RejectedEntry[]
-  /** Go on after this page: pass it as `position` with the same criteria. Plain text; it may be stored. */
+  /**
+   * Go on after this page, be it the last one: pass it as `position` with the same criteria. Plain text; it may be stored.
+   */
   readonly position: string
   /** `more` on every page but the last. */
   readonly completeness: Completeness
@@ -64,12 +67,22 @@ export interface Row extends OrderKey {
 }
 
 /** One page of one request after verification, in the order of walking. */
-export interface SourcePage {
+export interface VerifiedPage {
   readonly rows: readonly Row[]
   readonly rejected: readonly RejectedEntry[]
+  /** How many entries it came with. */
+  readonly entryCount: number
   /** The cursor that it was asked with. */
   readonly asked: Uint8Array<ArrayBuffer> | undefined
   /** The cursor for the next one. */
   readonly next: Uint8Array<ArrayBuffer> | undefined
   readonly completeness: Completeness
+}
+
+/** One page of one request, without what was delivered before. */
+export interface SourcePage extends Pick<VerifiedPage, 'rows' | 'rejected' | 'completeness'> {
+  /** From where it can be had again. */
+  readonly start: SourcePosition
+  /** From where to go on after it. */
+  readonly end: SourcePosition
 }

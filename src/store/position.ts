@@ -2,23 +2,33 @@ import { fromString } from 'uint8arrays/from-string'
 import { toString as toText } from 'uint8arrays/to-string'
 import { InvalidArgumentError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
-import type { Completeness, OrderKey } from './generation.ts'
+import type { OrderKey } from './generation.ts'
 
-/** Where one request of a walk goes on: after a cursor, from its beginning, or nowhere since it has ended. */
-export type SourcePosition =
-  | { readonly cursor: Uint8Array<ArrayBuffer> | undefined }
-  | Exclude<Completeness, 'more'>
+/** Where one request of a walk goes on. */
+export interface SourcePosition {
+  /** The cursor to ask with; undefined for the beginning. */
+  readonly cursor?: Uint8Array<ArrayBuffer>
+  /** Hash of the last message of that answer that was delivered; undefined if none of it was. */
+  readonly after?: Uint8Array<ArrayBuffer>
+}
 
 /** What only the node that gave it can use. */
 export interface NodePosition {
   readonly peerId: string
   readonly protocol: string
+  /** Of the requests that the criteria were split into; cursors of another split mean nothing. */
+  readonly split: string
+  /** The time from which the node was asked; undefined: from the criteria's own. */
+  readonly bound?: bigint
   readonly sources: readonly SourcePosition[]
 }
 
-/** The last message that was delivered; enough to go on at any node. */
+/** The last message that was delivered; enough to go on at any node that filters by time. */
 export interface LastDelivered extends OrderKey {
-  readonly messageHash: Uint8Array<ArrayBuffer>
+  /** Whose order the key belongs to. */
+  readonly protocol: string
+  /** Hashes of all messages of that time that were delivered; undefined if they are too many to be kept. */
+  readonly hashes?: readonly Uint8Array<ArrayBuffer>[]
 }
 
 /** A place in a walk. */
@@ -31,9 +41,27 @@ export interface WalkPosition {
 
 const VERSION = 1
 
+/** What a token holds, as JSON. */
+type TokenContent = readonly [
+  version: number,
+  digest: string,
+  node:
+    | readonly [
+        peerId: string,
+        protocol: string,
+        split: string,
+        bound: string | null,
+        sources: readonly (readonly [cursor: string | null, after: string | null])[]
+      ]
+    | null,
+  last:
+    | readonly [time: string, tie: string, protocol: string, hashes: readonly string[] | null]
+    | null
+]
+
 /** The position as a token: text that can be stored anywhere and means nothing to its holder. */
 export function encodePosition({ digest, node, last }: WalkPosition): string {
-  const value = [
+  const content: TokenContent = [
     VERSION,
     digest,
     node === undefined
@@ -41,15 +69,20 @@ export function encodePosition({ digest, node, last }: WalkPosition): string {
       : [
           node.peerId,
           node.protocol,
-          node.sources.map((source) =>
-            typeof source === 'string' ? [source] : source.cursor ? toBase64(source.cursor) : null
-          )
+          node.split,
+          node.bound?.toString() ?? null,
+          node.sources.map(({ cursor, after }) => [toBase64(cursor), toBase64(after)])
         ],
     last === undefined
       ? null
-      : [last.time.toString(), toBase64(last.tie), toBase64(last.messageHash)]
+      : [
+          last.time.toString(),
+          toBase64(last.tie) ?? '',
+          last.protocol,
+          last.hashes?.map((hash) => toBase64(hash) ?? '') ?? null
+        ]
   ]
-  return toBase64(encodeText(JSON.stringify(value)))
+  return toText(encodeText(JSON.stringify(content)), 'base64url')
 }
 
 /**
@@ -69,59 +102,52 @@ export function decodePosition(token: string, digest: string): WalkPosition {
   return position
 }
 
-/** What a token holds, as JSON. */
-type TokenContent = readonly [
-  version: number,
-  digest: string,
-  node:
-    | readonly [peerId: string, protocol: string, sources: readonly (string | null | [string])[]]
-    | null,
-  last: readonly [time: string, tie: string, messageHash: string] | null
-]
-
 function read(token: string): WalkPosition | undefined {
   try {
     // Whatever is not of this shape throws below, or fails the comparison of digests.
     const [version, digest, node, last] = JSON.parse(
       toText(fromString(token, 'base64url'))
     ) as TokenContent
-    return version !== VERSION
-      ? undefined
-      : {
-          digest: String(digest),
-          node:
-            node === null
-              ? undefined
-              : {
-                  peerId: String(node[0]),
-                  protocol: String(node[1]),
-                  sources: node[2].map(toSource)
-                },
-          last:
-            last === null
-              ? undefined
-              : {
-                  time: BigInt(last[0]),
-                  tie: fromBase64(last[1]),
-                  messageHash: fromBase64(last[2])
-                }
+    return version === VERSION
+      ? {
+          digest,
+          node: node === null ? undefined : toNode(node),
+          last: last ? toLast(last) : undefined
         }
+      : undefined
   } catch {
     return undefined
   }
 }
 
-function toSource(value: string | null | [string]): SourcePosition {
-  if (Array.isArray(value)) {
-    return value[0] === 'complete' ? 'complete' : 'unverifiable'
+function toNode([peerId, protocol, split, bound, sources]: NonNullable<
+  TokenContent[2]
+>): NodePosition {
+  return {
+    peerId,
+    protocol,
+    split,
+    bound: bound === null ? undefined : BigInt(bound),
+    sources: sources.map(([cursor, after]) => ({
+      cursor: fromBase64(cursor),
+      after: fromBase64(after)
+    }))
   }
-  return { cursor: value === null ? undefined : fromBase64(value) }
 }
 
-function toBase64(bytes: Uint8Array): string {
-  return toText(bytes, 'base64url')
+function toLast([time, tie, protocol, hashes]: NonNullable<TokenContent[3]>): LastDelivered {
+  return {
+    time: BigInt(time),
+    tie: new Uint8Array(fromString(tie, 'base64url')),
+    protocol,
+    hashes: hashes?.map((hash) => new Uint8Array(fromString(hash, 'base64url')))
+  }
 }
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(fromString(text, 'base64url'))
+function toBase64(bytes: Uint8Array | undefined): string | null {
+  return bytes === undefined ? null : toText(bytes, 'base64url')
+}
+
+function fromBase64(text: string | null): Uint8Array<ArrayBuffer> | undefined {
+  return text === null ? undefined : new Uint8Array(fromString(text, 'base64url'))
 }

@@ -1,5 +1,5 @@
-import { UnsupportedError } from '../errors.ts'
-import { withDeadline } from '../lib/deadline.ts'
+import { ClosedError, UnsupportedError } from '../errors.ts'
+import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
 import { report } from '../lib/report.ts'
 import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
@@ -23,6 +23,7 @@ export class StoreSession {
   /** For the requests that follow; whoever pulls a page sets it. */
   signal: AbortSignal = AbortSignal.abort()
   readonly #init: SessionInit
+  readonly #ended = new AbortController()
   #generations: readonly StoreGeneration[]
   #peerId: string
 
@@ -46,6 +47,11 @@ export class StoreSession {
     return generation
   }
 
+  /** Gives up the requests under way; the session is not to be used again. */
+  end(): void {
+    this.#ended.abort(new ClosedError())
+  }
+
   /**
    * Asks for one page.
    *
@@ -54,20 +60,15 @@ export class StoreSession {
   async ask(query: PageQuery): Promise<RawPage> {
     const requestId = createRequestId()
     const { servicePeers, peer, requestTimeoutMs, onProgress } = this.#init
-    const reply = await withDeadline(
-      'store query',
-      { signal: this.signal },
-      requestTimeoutMs,
-      (signal) =>
-        servicePeers.request(
-          peer,
-          {
-            protocols: this.#generations.map(({ protocol }) => protocol),
-            encode: (protocol) => this.#speak(protocol).encode(query, requestId),
-            maxResponseBytes: MAX_PAGE_BYTES
-          },
-          signal
-        )
+    const request = {
+      protocols: this.#generations.map(({ protocol }) => protocol),
+      encode: (protocol: string) => this.#speak(protocol).encode(query, requestId),
+      maxResponseBytes: MAX_PAGE_BYTES
+    }
+    const reply = await withSignals([this.signal, this.#ended.signal], (signal) =>
+      withDeadline('store query', { signal }, requestTimeoutMs, (inner) =>
+        servicePeers.request(peer, request, inner)
+      )
     )
     this.#peerId = reply.peerId
     const page = this.#speak(reply.protocol).decode(reply.bytes, {

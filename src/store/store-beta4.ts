@@ -1,4 +1,4 @@
-import { LimitExceededError, ProtocolViolationError, RemoteStatusError } from '../errors.ts'
+import { ProtocolViolationError, RemoteStatusError } from '../errors.ts'
 import {
   decodeHistoryResponse,
   encodeHistoryQuery,
@@ -6,7 +6,7 @@ import {
   STORE_BETA4_PROTOCOL
 } from '../wire/store-beta4.ts'
 import type { RawPage, StoreGeneration } from './generation.ts'
-import { isSameCursor, legacyDigest } from './legacy.ts'
+import { isSame, legacyDigest } from './legacy.ts'
 
 /** `HistoryResponse.error` has no text of its own. */
 const ERROR_TEXTS: Readonly<Record<number, string>> = {
@@ -38,7 +38,7 @@ export const STORE_BETA4: StoreGeneration = {
       forward: query.forward
     }),
   decode(bytes, { query, requestId, peerId }) {
-    const response = decodeHistoryResponse(bytes)
+    const response = decodeHistoryResponse(bytes, query.limit)
     const { error, messages, cursor } = response
     if (error !== HISTORY_ERROR.NONE) {
       const statusDesc = ERROR_TEXTS[error] ?? ''
@@ -52,9 +52,6 @@ export const STORE_BETA4: StoreGeneration = {
     if (response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
     }
-    if (messages.length > query.limit) {
-      throw new LimitExceededError(`page of ${messages.length} messages`, query.limit)
-    }
     return {
       entries: messages.map((message) => ({ message, pubsubTopic: query.pubsubTopic })),
       ...toEnd()
@@ -65,7 +62,7 @@ export const STORE_BETA4: StoreGeneration = {
       if (messages.length === 0) {
         return { completeness: 'unverifiable' }
       }
-      if (isSameCursor(cursor, query.cursor)) {
+      if (isSame(cursor, query.cursor)) {
         throw new ProtocolViolationError('cursor', 'the cursor does not move', peerId)
       }
       return cursor === undefined ? { completeness: 'complete' } : { cursor, completeness: 'more' }

@@ -1,154 +1,21 @@
-import { InvalidMessageError, ProtocolViolationError } from '../errors.ts'
+import { ProtocolViolationError } from '../errors.ts'
 import { compareBytes, toHex } from '../lib/bytes.ts'
-import { messageHash as computeHash } from '../message/message-hash.ts'
-import { decodeWakuMessage } from '../wire/message.ts'
-import type { OrderKey, PageQuery, RawEntry, RawPage } from './generation.ts'
-import { isSameCursor } from './legacy.ts'
-import type { RejectedEntry, RejectionReason, Row, SourcePage } from './page.ts'
+import type { OrderKey } from './generation.ts'
+import { isSame } from './legacy.ts'
+import type { Row, SourcePage, VerifiedPage } from './page.ts'
 import type { LastDelivered } from './position.ts'
 import type { StoreSession } from './session.ts'
 
-/** Pages in a row that bring nothing new, before a walk is given up. */
-const MAX_BARREN_PAGES = 3
+/** Empty pages in a row, before a walk is given up. */
+const MAX_EMPTY_PAGES = 3
 
-/** Hashes that are remembered to find duplicates where the order cannot be checked. */
+/** Rows that are passed over to find the one after which a walk goes on: those of the largest page. */
+const MAX_PASSED_OVER = 1_000
+
+/** Hashes that are remembered to find duplicates where the order does not tell. */
 const MAX_RECENT_HASHES = 2_000
 
-/** A page as it came, and the cursor it was asked with. */
-export interface AskedPage {
-  readonly page: RawPage
-  readonly asked: Uint8Array<ArrayBuffer> | undefined
-}
-
-/** First stage: the pages of one request, one after the other, each asked for when it is pulled. */
-export async function* rawPages(
-  session: StoreSession,
-  query: Omit<PageQuery, 'cursor'>,
-  start: Uint8Array<ArrayBuffer> | undefined
-): AsyncGenerator<AskedPage> {
-  const loop = new LoopDetector()
-  for (let cursor = start; ; ) {
-    const page = await session.ask({ ...query, cursor })
-    yield { page, asked: cursor }
-    if (page.completeness !== 'more') {
-      return
-    }
-    if (isSameCursor(page.cursor, cursor) || loop.closes(page.cursor)) {
-      throw new ProtocolViolationError('cursor', 'the cursor does not move on', session.peerId)
-    }
-    cursor = page.cursor
-  }
-}
-
-/** Finds out that a sequence of cursors repeats, whatever the length of the loop, from one remembered cursor (Brent). */
-class LoopDetector {
-  #remembered: Uint8Array | undefined
-  #steps = 0
-  #power = 1
-
-  closes(cursor: Uint8Array | undefined): boolean {
-    if (isSameCursor(cursor, this.#remembered)) {
-      return true
-    }
-    if (++this.#steps === this.#power) {
-      this.#remembered = cursor
-      this.#power *= 2
-      this.#steps = 0
-    }
-    return false
-  }
-}
-
-/** How {@link verified} tells what was asked for. */
-export interface Expectation {
-  readonly query: Omit<PageQuery, 'cursor'>
-  readonly timeStart: bigint | undefined
-  readonly timeEnd: bigint | undefined
-  /** The pubsub topic of a content topic, for generations that do not send it. */
-  readonly derive: (contentTopic: string) => string | undefined
-}
-
-/** Second stage: entries are decoded, their hashes recomputed, and what was not asked for is set aside. */
-export function verified(session: StoreSession, expected: Expectation) {
-  return async function* (pages: AsyncIterable<AskedPage>): AsyncGenerator<SourcePage> {
-    for await (const { page, asked } of pages) {
-      const rows: Row[] = []
-      const rejected: RejectedEntry[] = []
-      for (const entry of page.entries) {
-        const result = verify(session, expected, entry)
-        if (result !== undefined && 'reason' in result) {
-          rejected.push(result)
-        } else if (result !== undefined) {
-          rows.push(result)
-        }
-      }
-      if (!expected.query.forward) {
-        rows.reverse()
-      }
-      yield { rows, rejected, asked, next: page.cursor, completeness: page.completeness }
-    }
-  }
-}
-
-/** A row, why it is none, or undefined for what a node may send though it was not asked for. */
-export function verify(
-  session: StoreSession,
-  expected: Expectation,
-  entry: RawEntry
-): Row | RejectedEntry | undefined {
-  const { messageHash: stated } = entry
-  const reject = (reason: RejectionReason, detail: string): RejectedEntry => ({
-    reason,
-    messageHash: stated,
-    detail
-  })
-  if (entry.message === undefined) {
-    return reject('undecodable', entry.error?.message ?? 'the entry has no message')
-  }
-  try {
-    const message = decodeWakuMessage(entry.message)
-    const pubsubTopic =
-      entry.pubsubTopic ?? expected.query.pubsubTopic ?? expected.derive(message.contentTopic)
-    if (pubsubTopic === undefined) {
-      return reject('undecodable', 'its pubsub topic is not known')
-    }
-    const messageHash = computeHash(pubsubTopic, message)
-    if (stated !== undefined && compareBytes(messageHash, stated) !== 0) {
-      return reject('hash-mismatch', `its content has the hash ${toHex(messageHash)}`)
-    }
-    const { contentTopics, pubsubTopic: asked } = expected.query
-    if (asked !== undefined && pubsubTopic !== asked) {
-      return reject('foreign', 'it is of another pubsub topic')
-    }
-    if (contentTopics.length > 0 && !contentTopics.includes(message.contentTopic)) {
-      return reject('foreign', 'it is of another content topic')
-    }
-    const { timestamp } = message
-    const { timeStart, timeEnd } = expected
-    if (
-      timestamp !== undefined &&
-      ((timeStart ?? timestamp) > timestamp || (timeEnd ?? timestamp) < timestamp)
-    ) {
-      return session.generation.filtersByTime
-        ? reject('foreign', 'it is of another time')
-        : undefined
-    }
-    if (timestamp !== undefined && timestamp === timeEnd) {
-      return undefined
-    }
-    return {
-      message: { ...message, messageHash, pubsubTopic },
-      ...session.generation.orderKey(message, messageHash)
-    }
-  } catch (error) {
-    if (error instanceof InvalidMessageError) {
-      return reject('undecodable', error.message)
-    }
-    throw error
-  }
-}
-
-/** Hashes of what was delivered lately, for a whole walk. */
+/** Hashes of messages that came lately. */
 export class RecentHashes {
   readonly #hashes = new Set<string>()
 
@@ -165,90 +32,169 @@ export class RecentHashes {
     }
     return true
   }
+
+  /** True if it was added. */
+  has(messageHash: Uint8Array): boolean {
+    return this.#hashes.has(toHex(messageHash))
+  }
 }
 
-/**
- * Third stage: each message once, in the order of the generation.
- *
- * @param last - delivered before this request began: up to it, rows are passed over
- * @param recent - what was delivered lately, where the order cannot be checked
- */
-export function eachOnce(
-  session: StoreSession,
-  forward: boolean,
-  last: LastDelivered | undefined,
-  recent: RecentHashes
-) {
-  const sign = forward ? 1 : -1
-  return async function* (pages: AsyncIterable<SourcePage>): AsyncGenerator<SourcePage> {
-    let before: OrderKey | undefined
-    let earlier: Row[] = []
-    let barren = 0
+/** What was delivered before a request begins, and is passed over if it comes again. */
+export interface Delivered {
+  /** Up to here, by time and order. */
+  readonly last?: LastDelivered
+  /** Up to this hash, in the order in which the node gives its answers. */
+  readonly after?: Uint8Array<ArrayBuffer>
+  /** Lately in this walk. */
+  readonly recent: RecentHashes
+}
+
+/** Third stage: each message once, in the order of the generation. */
+export function eachOnce(session: StoreSession, forward: boolean, delivered: Delivered) {
+  return async function* (pages: AsyncIterable<VerifiedPage>): AsyncGenerator<SourcePage> {
+    const resumed = new Resumption(session, forward ? 1 : -1, delivered)
+    const sequence = new Sequence(session, forward ? 1 : -1)
+    let emptyPages = 0
     for await (const page of pages) {
-      const rows: Row[] = []
+      const { completeness, asked, next } = page
+      emptyPages = page.entryCount > 0 || completeness !== 'more' ? 0 : emptyPages + 1
+      if (emptyPages > MAX_EMPTY_PAGES) {
+        throw violation(session, 'no-progress', `${emptyPages} empty pages in a row`)
+      }
+      const start = { cursor: asked, after: resumed.after }
       const rejected = [...page.rejected]
-      let passedOver = 0
+      const rows: Row[] = []
+      sequence.turnTo(page.rows)
       for (const row of page.rows) {
-        if (last !== undefined && wasDelivered(session, row, last, sign)) {
-          passedOver++
-        } else if (
-          session.generation.strictOrder
-            ? isAfter(row, before, sign)
-            : recent.add(row.message.messageHash)
-        ) {
-          before = row
+        const { messageHash } = row.message
+        if (!sequence.takes(row)) {
+          rejected.push({ reason: 'duplicate', messageHash, detail: 'it came before' })
+        } else if (!resumed.passesOver(row)) {
           rows.push(row)
-        } else {
-          assertRepeated(session, row, [...earlier, ...page.rows])
-          rejected.push({
-            reason: 'duplicate',
-            messageHash: row.message.messageHash,
-            detail: 'it came before'
-          })
         }
       }
-      const filtered = !session.generation.filtersByTime
-      barren =
-        rows.length > 0 || passedOver > 0 || filtered || page.completeness !== 'more'
-          ? 0
-          : barren + 1
-      if (barren > MAX_BARREN_PAGES) {
-        throw new ProtocolViolationError(
-          'no-progress',
-          `${barren} pages in a row without anything new`,
-          session.peerId
-        )
+      if (completeness === 'more') {
+        yield { rows, rejected, completeness, start, end: { cursor: next, after: resumed.after } }
+      } else {
+        resumed.assertFound()
+        const after = rows.at(-1)?.message.messageHash ?? start.after
+        yield { rows, rejected, completeness, start, end: { cursor: asked, after } }
       }
-      earlier = [...page.rows]
-      yield { ...page, rows, rejected }
     }
   }
 }
 
-function isAfter(row: OrderKey, before: OrderKey | undefined, sign: number): boolean {
-  return before === undefined || compareKeys(row, before) * sign > 0
-}
+/** Tells which rows were delivered before. */
+class Resumption {
+  /** Where it goes on; undefined once that has been found. */
+  after: Uint8Array<ArrayBuffer> | undefined
+  readonly #session: StoreSession
+  readonly #sign: number
+  readonly #delivered: Delivered
+  #passedOver = 0
 
-/** Under a strict order, what does not come after its predecessor has come before, or the node is out of order. */
-function assertRepeated(session: StoreSession, row: Row, rows: readonly Row[]): void {
-  const same = rows.filter(
-    (other) => compareBytes(other.message.messageHash, row.message.messageHash) === 0
-  )
-  if (session.generation.strictOrder && same.length < 2) {
-    throw new ProtocolViolationError(
-      'order',
-      'messages are not in the order of timestamp and hash',
-      session.peerId
+  constructor(session: StoreSession, sign: number, delivered: Delivered) {
+    this.#session = session
+    this.#sign = sign
+    this.#delivered = delivered
+    this.after = delivered.after
+  }
+
+  passesOver(row: Row): boolean {
+    const { messageHash } = row.message
+    const { last, recent } = this.#delivered
+    if (this.after !== undefined) {
+      if (isSame(messageHash, this.after)) {
+        this.after = undefined
+      } else if (++this.#passedOver > MAX_PASSED_OVER) {
+        this.assertFound()
+      }
+      return true
+    }
+    if (!this.#session.generation.strictOrder && recent.has(messageHash)) {
+      return true
+    }
+    return last !== undefined && this.#isBehind(row, last)
+  }
+
+  /** The node has lost it, or never had it. */
+  assertFound(): void {
+    if (this.after !== undefined) {
+      throw violation(this.#session, 'cursor', 'what was read after the cursor is there no more')
+    }
+  }
+
+  #isBehind(row: Row, last: LastDelivered): boolean {
+    const { generation } = this.#session
+    if (row.time !== last.time) {
+      return row.time < last.time === this.#sign > 0 && (row.time !== 0n || generation.strictOrder)
+    }
+    return (
+      last.hashes?.some((hash) => isSame(hash, row.message.messageHash)) ??
+      compareKeys(row, last) * this.#sign <= 0
     )
   }
 }
 
-/** True for a row up to the last one that was delivered. Without a timestamp, or a known order, only the hash tells. */
-function wasDelivered(session: StoreSession, row: Row, last: LastDelivered, sign: number): boolean {
-  if (compareBytes(row.message.messageHash, last.messageHash) === 0) {
+/** Checks that rows follow one another, as far as the generation's order is known here. */
+class Sequence {
+  readonly #session: StoreSession
+  readonly #sign: number
+  readonly #seen = new RecentHashes()
+  #before: Row | undefined
+  #earlier: readonly Row[] = []
+  #rows: readonly Row[] = []
+
+  constructor(session: StoreSession, sign: number) {
+    this.#session = session
+    this.#sign = sign
+  }
+
+  turnTo(rows: readonly Row[]): void {
+    this.#earlier = this.#rows
+    this.#rows = rows
+  }
+
+  /** False for a row that came before. */
+  takes(row: Row): boolean {
+    const { strictOrder, filtersByTime } = this.#session.generation
+    if (strictOrder) {
+      return this.#takesInOrder(row)
+    }
+    if (!this.#seen.add(row.message.messageHash)) {
+      return false
+    }
+    // Of the time of arrival, by which a message without a time is ordered, nothing is known.
+    if (filtersByTime && row.time !== 0n) {
+      if (
+        this.#before !== undefined &&
+        row.time < this.#before.time === this.#sign > 0 &&
+        row.time !== this.#before.time
+      ) {
+        throw violation(this.#session, 'order', 'messages are not in the order of time')
+      }
+      this.#before = row
+    }
     return true
   }
-  return session.generation.filtersByTime && row.time !== 0n && compareKeys(row, last) * sign < 0
+
+  #takesInOrder(row: Row): boolean {
+    if (this.#before === undefined || compareKeys(row, this.#before) * this.#sign > 0) {
+      this.#before = row
+      return true
+    }
+    const same = [...this.#earlier, ...this.#rows].filter((other) =>
+      isSame(other.message.messageHash, row.message.messageHash)
+    )
+    if (same.length < 2) {
+      throw violation(this.#session, 'order', 'messages are not in the order of timestamp and hash')
+    }
+    return false
+  }
+}
+
+function violation(session: StoreSession, detail: string, message: string): ProtocolViolationError {
+  return new ProtocolViolationError(detail, message, session.peerId)
 }
 
 /** Negative, zero or positive as `a` stands before, with, or after `b`. */

@@ -1,24 +1,19 @@
 import { pipe } from 'it-pipe'
-import {
-  hasErrorCode,
-  IncompleteHistoryError,
-  isWakuLightError,
-  NoUsablePeerError,
-  type PeerFailure,
-  RemoteStatusError,
-  UnsupportedError
-} from '../errors.ts'
+import { hasErrorCode, IncompleteHistoryError, isWakuLightError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
 import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
-import { type Criteria, type SubQuery, toSubQueries } from './criteria.ts'
+import { chooseStep, Failures, type Step } from './choice.ts'
+import { type Criteria, digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
 import type { PageQuery, StoreGeneration } from './generation.ts'
-import { inOrder, type MergedPage, type MergeInput } from './merge.ts'
-import type { MessagePage, StoreProgress } from './page.ts'
-import { encodePosition, type NodePosition, type WalkPosition } from './position.ts'
+import { inOrder, type MergedPage } from './merge.ts'
+import type { MessagePage, Row, StoreProgress } from './page.ts'
+import { encodePosition, type LastDelivered, type WalkPosition } from './position.ts'
+import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
-import { eachOnce, RecentHashes, rawPages, verified } from './transforms.ts'
+import { eachOnce, RecentHashes } from './transforms.ts'
+import { verified } from './verification.ts'
 
 /** Everything that a walk depends on. */
 export interface WalkInit {
@@ -38,8 +33,10 @@ export interface WalkInit {
   readonly onProgress?: (event: StoreProgress) => void
 }
 
-/** How often one node may fail before it has to make progress again. */
-const MAX_TRIES_PER_PEER = 2
+/** Hashes of one time that a position carries; times are nanoseconds, so that more than one is rare. */
+const MAX_HASHES_OF_ONE_TIME = 32
+
+const MAX_TIME = 2n ** 63n - 1n
 
 /**
  * Walks through history page by page. A page that fails is asked for again at the same node; then another node goes on, by
@@ -50,22 +47,18 @@ const MAX_TRIES_PER_PEER = 2
  */
 export async function* walk(init: WalkInit): AsyncGenerator<MessagePage> {
   const state = new Walk(init)
+  const { signal, pageTimeoutMs } = init
   try {
     for (;;) {
       let page: MessagePage
       try {
-        page = await withDeadline(
-          'query',
-          { signal: init.signal, timeoutMs: init.pageTimeoutMs },
-          init.pageTimeoutMs,
-          (signal) => state.next(signal)
-        )
+        page = await withDeadline('query', { signal }, pageTimeoutMs, (inner) => state.next(inner))
       } catch (error) {
-        init.signal?.throwIfAborted()
+        signal?.throwIfAborted()
         if (hasErrorCode(error, 'ERR_INVALID_ARGUMENT')) {
           throw error
         }
-        throw new IncompleteHistoryError(encodePosition(state.position), error)
+        throw new IncompleteHistoryError(encodePosition(state.resumable), error)
       }
       yield page
       if (page.completeness !== 'more') {
@@ -81,66 +74,83 @@ export async function* walk(init: WalkInit): AsyncGenerator<MessagePage> {
 interface Leg {
   readonly peer: ServicePeer
   readonly session: StoreSession
+  readonly split: string
+  /** Where it went on by time. */
+  readonly bound: bigint | undefined
   readonly pages: AsyncGenerator<MergedPage>
 }
 
 class Walk {
-  position: WalkPosition
   readonly #init: WalkInit
   readonly #recent = new RecentHashes()
+  #position: WalkPosition
   #leg: Leg | undefined
   /** Since the last page. */
-  #failures: PeerFailure[] = []
+  #failures = new Failures()
 
   constructor(init: WalkInit) {
     this.#init = init
-    this.position = init.position
+    this.#position = init.position
+  }
+
+  /** From where to go on: with the node's cursors, unless they are of no use. */
+  get resumable(): WalkPosition {
+    const { node, last } = this.#position
+    const generation = this.#generation(node?.protocol)
+    const isSpoilt = node !== undefined && this.#failures.spoilCursorOf(node.peerId)
+    return isSpoilt && (last === undefined || generation?.filtersByTime === true)
+      ? { ...this.#position, node: undefined }
+      : this.#position
   }
 
   async close(): Promise<void> {
     await this.#leg?.pages.return(undefined)
   }
 
-  /** The next page, from whichever node gives it. */
+  /** The next page that holds something or is the last one, from whichever node gives it. */
   async next(signal: AbortSignal): Promise<MessagePage> {
     const network = await this.#init.servicePeers.network(signal)
     for (;;) {
-      const leg = this.#leg ?? this.#begin(network)
-      this.#leg = leg
+      this.#leg ??= this.#begin(network)
+      const leg = this.#leg
       leg.session.signal = signal
       try {
-        const result = await leg.pages.next()
-        if (result.done === true) {
-          throw new Error('a walk went on after its last page')
+        const { value } = (await leg.pages.next()) as IteratorYieldResult<MergedPage>
+        this.#advance(leg, value)
+        if (value.rows.length + value.rejected.length > 0 || value.completeness !== 'more') {
+          this.#failures = new Failures()
+          return this.#toPage(leg, value)
         }
-        this.#failures = []
-        return this.#toPage(leg, result.value)
       } catch (error) {
         signal.throwIfAborted()
+        this.#leg = undefined
         if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
           throw error
         }
-        this.#leg = undefined
-        this.#recover(leg.peer, error)
+        const { peerId } = leg.peer
+        report(this.#init.onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
+        this.#failures.add(peerId, error)
       }
     }
   }
 
-  #toPage(
-    { session, peer }: Leg,
-    { rows, rejected, completeness, positions }: MergedPage
-  ): MessagePage {
-    const { peerId } = session
-    const { protocol } = session.generation
-    const final = rows.at(-1)
-    this.position = {
-      digest: this.position.digest,
-      node: { peerId: peer.peerId, protocol, sources: positions },
-      last:
-        final === undefined
-          ? this.position.last
-          : { ...final, messageHash: final.message.messageHash }
+  #advance({ session, peer, split, bound }: Leg, { rows, positions }: MergedPage): void {
+    const { generation } = session
+    const { protocol } = generation
+    this.#position = {
+      digest: this.#position.digest,
+      node: { peerId: peer.peerId, protocol, split, bound, sources: positions },
+      last: toLast(rows, protocol, this.#position.last)
     }
+    if (!generation.strictOrder) {
+      for (const { message } of rows) {
+        this.#recent.add(message.messageHash)
+      }
+    }
+  }
+
+  #toPage({ session }: Leg, { rows, rejected, completeness }: MergedPage): MessagePage {
+    const { peerId } = session
     for (const entry of rejected) {
       report(this.#init.onProgress, { type: 'store:rejected', detail: { ...entry, peerId } })
     }
@@ -148,137 +158,120 @@ class Walk {
     return {
       messages: this.#init.forward ? messages : messages.reverse(),
       rejected,
-      position: encodePosition(this.position),
+      position: encodePosition(this.#position),
       completeness,
       peerId,
-      protocol
+      protocol: session.generation.protocol
     }
   }
 
-  /** Decides what to do after a failure: the position keeps the node's cursors only where they are of use. */
-  #recover(peer: ServicePeer, error: Error): void {
-    const { peerId } = peer
-    report(this.#init.onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
-    this.#failures.push({ peerId, error })
-    const tries = this.#failures.filter((failure) => failure.peerId === peerId).length
-    const retryable =
-      isWakuLightError(error) && ['ERR_CONNECTION', 'ERR_TIMEOUT'].includes(error.code)
-    if (!retryable || tries >= MAX_TRIES_PER_PEER) {
-      this.position = { ...this.position, node: undefined }
-    }
+  #generation(protocol: string | undefined): StoreGeneration | undefined {
+    return this.#init.generations.find((generation) => generation.protocol === protocol)
   }
 
-  /** Turns to the node that holds the cursors, else to the best one that has not failed. */
+  /** Turns to a node: the one that holds the cursors, else by time to another one. */
   #begin(network: NetworkConfig): Leg {
-    const { servicePeers, generations, peerId, requestTimeoutMs, onProgress } = this.#init
-    const candidates = servicePeers
-      .candidates()
-      .filter((candidate) => peerId === undefined || candidate.peerId === peerId)
-    const held = this.position.node
-    const holder = candidates.find((candidate) => candidate.peerId === held?.peerId)
-    const spoken = generations.find(({ protocol }) => protocol === held?.protocol)
-    const node = holder !== undefined && spoken !== undefined ? held : undefined
-    const peer =
-      node === undefined ? candidates.find((candidate) => !this.#isOut(candidate)) : holder
-    if (peer === undefined) {
-      const [only, ...others] = this.#failures
-      throw only !== undefined && others.length === 0
-        ? only.error
-        : new NoUsablePeerError(this.#failures)
-    }
-    const usable =
-      node !== undefined && spoken !== undefined ? [spoken] : this.#fromTheStart(generations)
+    const { criteria, servicePeers, peerId, generations, requestTimeoutMs, onProgress } = this.#init
+    const subQueries = toSubQueries(criteria, network)
+    const split = digestSplit(subQueries)
+    const candidates = servicePeers.candidates()
+    const step = chooseStep(
+      { candidates, generations, peerId, split },
+      this.#position,
+      this.#failures
+    )
+    const { peer } = step
     const session = new StoreSession({
       servicePeers,
       peer,
-      generations: usable,
+      generations: step.generations,
       requestTimeoutMs,
       onProgress
     })
-    return { peer, session, pages: this.#pages(session, network, node) }
-  }
-
-  /** Without a cursor, a walk that has delivered something goes on by time. */
-  #fromTheStart(generations: readonly StoreGeneration[]): readonly StoreGeneration[] {
-    const { last } = this.position
-    if (last === undefined) {
-      return generations
+    const bound = step.node === undefined ? this.#position.last?.time : step.node.bound
+    return {
+      peer,
+      session,
+      split,
+      bound,
+      pages: this.#pages({ session, network, subQueries, bound }, step)
     }
-    const byTime = last.time === 0n ? [] : generations.filter(({ filtersByTime }) => filtersByTime)
-    if (byTime.length === 0) {
-      throw new UnsupportedError('this walk can go on at the node only that it began with', {
-        cause: this.#failures.at(-1)?.error
-      })
-    }
-    return byTime
-  }
-
-  /** True for a node that failed and would fail again. An unknown cursor is no reason: a walk by time needs none. */
-  #isOut({ peerId }: ServicePeer): boolean {
-    const errors = this.#failures
-      .filter((failure) => failure.peerId === peerId)
-      .map(({ error }) => error)
-    const [only] = errors
-    const onlyCursor =
-      errors.length === 1 &&
-      only instanceof RemoteStatusError &&
-      only.statusCode !== 429 &&
-      this.position.last !== undefined
-    return errors.length > 0 && !onlyCursor
   }
 
   /** The pipeline at one node: pages, verified, each once, in order. */
   #pages(
-    session: StoreSession,
-    network: NetworkConfig,
-    node: NodePosition | undefined
+    {
+      session,
+      network,
+      subQueries,
+      bound
+    }: {
+      readonly session: StoreSession
+      readonly network: NetworkConfig
+      readonly subQueries: readonly SubQuery[]
+      readonly bound: bigint | undefined
+    },
+    { node }: Step
   ): AsyncGenerator<MergedPage> {
     const { criteria, forward, pageLimit } = this.#init
-    const { last } = this.position
-    const sources = toSubQueries(criteria, network).map((subQuery, index): MergeInput => {
-      const from = node?.sources[index] ?? { cursor: undefined }
-      if (typeof from === 'string') {
-        return { from }
-      }
-      const query = this.#query(subQuery, node === undefined)
-      const expected = {
-        query,
-        timeStart: criteria.timeStart,
-        timeEnd: criteria.timeEnd,
-        derive: deriveFrom(network)
+    const { last } = this.#position
+    const byHash = node !== undefined && this.#generation(node.protocol)?.strictOrder !== true
+    const sources = subQueries.map((subQuery, index) => {
+      const from = node?.sources[index] ?? {}
+      const query = this.#query(subQuery, bound)
+      const { timeStart, timeEnd } = criteria
+      const expected = { query, timeStart, timeEnd, derive: deriveFrom(network) }
+      const delivered = {
+        last: byHash ? undefined : last,
+        after: byHash ? from.after : undefined,
+        recent: this.#recent
       }
       const pages = pipe(
         rawPages(session, query, from.cursor),
         verified(session, expected),
-        eachOnce(session, forward, last, this.#recent)
+        eachOnce(session, forward, delivered)
       )
       return { from, pages }
     })
-    return inOrder(sources, forward, pageLimit)
+    return inOrder(sources, forward, pageLimit, () => session.end())
   }
 
-  #query({ pubsubTopic, contentTopics }: SubQuery, byTime: boolean): Omit<PageQuery, 'cursor'> {
+  #query(
+    { pubsubTopic, contentTopics }: SubQuery,
+    bound: bigint | undefined
+  ): Omit<PageQuery, 'cursor'> {
     const { criteria, forward, pageLimit } = this.#init
-    let { timeStart, timeEnd } = criteria
-    const time = byTime ? this.position.last?.time : undefined
-    if (time !== undefined) {
-      if (forward) {
-        timeStart = time
-      } else {
-        timeEnd = time + 1n
-      }
-    }
+    const { timeStart, timeEnd } = criteria
     return {
       pubsubTopic,
       contentTopics,
-      timeStart,
-      timeEnd,
+      timeStart: forward ? (bound ?? timeStart) : timeStart,
+      timeEnd: forward || bound === undefined || bound === MAX_TIME ? timeEnd : bound + 1n,
       forward,
       limit: pageLimit,
       includeData: true,
       messageHashes: []
     }
   }
+}
+
+/** The last message after some more rows; rows of one time belong together, also over the end of a page. */
+function toLast(
+  rows: readonly Row[],
+  protocol: string,
+  before: LastDelivered | undefined
+): LastDelivered | undefined {
+  const final = rows.at(-1)
+  if (final === undefined) {
+    return before
+  }
+  const { time, tie } = final
+  const first = rows.findLastIndex((row) => row.time !== time) + 1
+  const carried = first === 0 && before?.time === time ? before : undefined
+  const hashes = rows.slice(first).map(({ message }) => message.messageHash)
+  const known = carried === undefined ? hashes : carried.hashes && [...carried.hashes, ...hashes]
+  const isShort = known !== undefined && known.length <= MAX_HASHES_OF_ONE_TIME
+  return { time, tie, protocol, hashes: isShort ? known : undefined }
 }
 
 function deriveFrom(network: NetworkConfig): (contentTopic: string) => string | undefined {

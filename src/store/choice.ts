@@ -1,0 +1,149 @@
+import {
+  ConnectionError,
+  isWakuLightError,
+  NoUsablePeerError,
+  type PeerFailure,
+  ProtocolViolationError,
+  RemoteStatusError,
+  UnsupportedError
+} from '../errors.ts'
+import type { ServicePeer } from '../transport/service-peers.ts'
+import type { StoreGeneration } from './generation.ts'
+import type { NodePosition, WalkPosition } from './position.ts'
+
+/** What went wrong at which node since a walk last made progress. */
+export class Failures {
+  readonly #all: PeerFailure[] = []
+
+  /** In order. */
+  get all(): readonly PeerFailure[] {
+    return this.#all
+  }
+
+  /** Notes one. */
+  add(peerId: string, error: Error): void {
+    this.#all.push({ peerId, error })
+  }
+
+  /** Those of one node. */
+  of({ peerId }: Pick<ServicePeer, 'peerId'>): readonly Error[] {
+    return this.#all.filter((failure) => failure.peerId === peerId).map(({ error }) => error)
+  }
+
+  /** True if a node answered in a way that its cursor cannot be asked with again. */
+  spoilCursorOf(peerId: string): boolean {
+    return this.of({ peerId }).some((error) => !isTransient(error) && !isRateLimit(error))
+  }
+
+  /** What to throw when there is nobody left to ask. */
+  toError(): Error {
+    const [only, ...others] = this.#all
+    return only !== undefined && others.length === 0
+      ? only.error
+      : new NoUsablePeerError([...this.#all])
+  }
+}
+
+/** Whom a walk asks next. */
+export interface Step {
+  readonly peer: ServicePeer
+  /** With the cursors of that node; undefined: by time, or from the beginning. */
+  readonly node: NodePosition | undefined
+  readonly generations: readonly StoreGeneration[]
+}
+
+/** Among whom and what the choice is. */
+export interface Choices {
+  /** Best first. */
+  readonly candidates: readonly ServicePeer[]
+  readonly generations: readonly StoreGeneration[]
+  /** The only node to ask. */
+  readonly peerId: string | undefined
+  /** Of the requests that the criteria are split into. */
+  readonly split: string
+}
+
+/**
+ * Chooses the node that goes on with a walk: the one that holds the cursors, twice if the connection to it broke; itself by
+ * time, if it refused the cursor; one that has not failed; at last, once more, one that could not be reached.
+ *
+ * @throws {@link NoUsablePeerError} or the only failure if nobody is left, {@link UnsupportedError} if only the node that
+ * holds the cursors could go on and it is not there
+ */
+export function chooseStep(choices: Choices, position: WalkPosition, failures: Failures): Step {
+  const { candidates, generations, peerId, split } = choices
+  const { node, last } = position
+  const usable = candidates.filter((peer) => peerId === undefined || peer.peerId === peerId)
+  if (usable.length === 0 && peerId !== undefined) {
+    const error = new ConnectionError('this peer is not among the service nodes')
+    throw new NoUsablePeerError([{ peerId, error }])
+  }
+
+  const spoken = generations.filter(({ protocol }) => protocol === node?.protocol)
+  const holder =
+    spoken.length > 0 && node?.split === split && !failures.spoilCursorOf(node.peerId)
+      ? usable.find((peer) => peer.peerId === node.peerId)
+      : undefined
+  const toStep = (peer: ServicePeer): Step =>
+    peer === holder
+      ? { peer, node, generations: spoken }
+      : { peer, node: undefined, generations: withoutCursor(choices, position, failures) }
+
+  const errors = (peer: ServicePeer): readonly Error[] => failures.of(peer)
+  const isBroken = ([first, ...more]: readonly Error[]): boolean =>
+    isWakuLightError(first) && first.code === 'ERR_CONNECTION' && more.length === 0
+  if (holder !== undefined && (errors(holder).length === 0 || isBroken(errors(holder)))) {
+    return toStep(holder)
+  }
+  const next =
+    usable.find((peer) => last !== undefined && isRefusedCursor(errors(peer))) ??
+    usable.find((peer) => errors(peer).length === 0) ??
+    usable.find((peer) => errors(peer).length === 1 && errors(peer).every(isTransient))
+  if (next === undefined) {
+    throw failures.toError()
+  }
+  return toStep(next)
+}
+
+/** Without a cursor, a walk that has delivered something goes on by time. */
+function withoutCursor(
+  { generations }: Choices,
+  { last }: WalkPosition,
+  failures: Failures
+): readonly StoreGeneration[] {
+  if (last === undefined) {
+    return generations
+  }
+  const { protocol, hashes, time } = last
+  const isKnown =
+    time !== 0n || generations.some((known) => known.protocol === protocol && known.strictOrder)
+  // Where more messages of one time were delivered than are remembered, only their own order tells them.
+  const byTime = generations.filter(
+    (generation) =>
+      isKnown &&
+      generation.filtersByTime &&
+      (hashes !== undefined || generation.protocol === protocol)
+  )
+  if (byTime.length > 0) {
+    return byTime
+  }
+  throw failures.all.length > 0
+    ? failures.toError()
+    : new UnsupportedError('this walk can go on only at the node that it began with')
+}
+
+function isRefusedCursor([first, ...more]: readonly Error[]): boolean {
+  return (
+    more.length === 0 &&
+    ((first instanceof RemoteStatusError && !isRateLimit(first)) ||
+      (first instanceof ProtocolViolationError && first.detail === 'cursor'))
+  )
+}
+
+function isTransient(error: Error): boolean {
+  return isWakuLightError(error) && ['ERR_CONNECTION', 'ERR_TIMEOUT'].includes(error.code)
+}
+
+function isRateLimit(error: Error): boolean {
+  return error instanceof RemoteStatusError && error.statusCode === 429
+}

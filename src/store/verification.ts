@@ -1,0 +1,96 @@
+import { InvalidMessageError } from '../errors.ts'
+import { toHex } from '../lib/bytes.ts'
+import type { WakuMessage } from '../message/message.ts'
+import { messageHash as computeHash } from '../message/message-hash.ts'
+import { decodeWakuMessage } from '../wire/message.ts'
+import type { PageQuery, RawEntry } from './generation.ts'
+import { isSame } from './legacy.ts'
+import type { RejectedEntry, RejectionReason, Row, VerifiedPage } from './page.ts'
+import type { AskedPage } from './raw-pages.ts'
+import type { StoreSession } from './session.ts'
+
+/** How {@link verified} tells what was asked for. */
+export interface Expectation {
+  readonly query: Pick<PageQuery, 'pubsubTopic' | 'contentTopics' | 'forward'>
+  readonly timeStart?: bigint
+  readonly timeEnd?: bigint
+  /** The pubsub topic of a content topic, for generations that do not send it. */
+  readonly derive: (contentTopic: string) => string | undefined
+}
+
+/** Second stage: entries are decoded, their hashes recomputed, and what was not asked for is set aside. */
+export function verified(session: StoreSession, expected: Expectation) {
+  return async function* (pages: AsyncIterable<AskedPage>): AsyncGenerator<VerifiedPage> {
+    for await (const { page, asked } of pages) {
+      const rows: Row[] = []
+      const rejected: RejectedEntry[] = []
+      for (const entry of page.entries) {
+        const result = verify(session, expected, entry)
+        if (result !== undefined && 'reason' in result) {
+          rejected.push(result)
+        } else if (result !== undefined) {
+          rows.push(result)
+        }
+      }
+      if (!expected.query.forward) {
+        rows.reverse()
+      }
+      const { cursor: next, completeness } = page
+      yield { rows, rejected, entryCount: page.entries.length, asked, next, completeness }
+    }
+  }
+}
+
+/** A row, why it is none, or undefined for what a node may send though it was not asked for. */
+export function verify(
+  session: StoreSession,
+  expected: Expectation,
+  entry: RawEntry
+): Row | RejectedEntry | undefined {
+  const { messageHash: stated } = entry
+  const reject = (reason: RejectionReason, detail: string): RejectedEntry => ({
+    reason,
+    messageHash: stated,
+    detail
+  })
+  if (entry.message === undefined) {
+    return reject('undecodable', entry.error?.message ?? 'the entry has no message')
+  }
+  let message: WakuMessage
+  try {
+    message = decodeWakuMessage(entry.message)
+  } catch (error) {
+    if (error instanceof InvalidMessageError) {
+      return reject('undecodable', error.message)
+    }
+    throw error
+  }
+  const { generation } = session
+  const { contentTopics, pubsubTopic: asked } = expected.query
+  const pubsubTopic = entry.pubsubTopic ?? asked ?? expected.derive(message.contentTopic)
+  if (pubsubTopic === undefined) {
+    return reject('undecodable', 'its pubsub topic is not known')
+  }
+  const messageHash = computeHash(pubsubTopic, message)
+  if (stated !== undefined && !isSame(messageHash, stated)) {
+    return reject('hash-mismatch', `its content has the hash ${toHex(messageHash)}`)
+  }
+  if (asked !== undefined && pubsubTopic !== asked) {
+    return reject('foreign', 'it is of another pubsub topic')
+  }
+  if (contentTopics.length > 0 && !contentTopics.includes(message.contentTopic)) {
+    return reject('foreign', 'it is of another content topic')
+  }
+  const { time, tie } = generation.orderKey(message, messageHash)
+  // In the older generations a message without a time stands at that of its arrival, which is not sent.
+  if (time !== 0n || generation.strictOrder) {
+    const { timeStart = time, timeEnd } = expected
+    if (time < timeStart || (timeEnd !== undefined && time > timeEnd)) {
+      return generation.filtersByTime ? reject('foreign', 'it is of another time') : undefined
+    }
+    if (time === timeEnd) {
+      return undefined
+    }
+  }
+  return { message: { ...message, messageHash, pubsubTopic }, time, tie }
+}
