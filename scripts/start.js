@@ -31,7 +31,7 @@ async function main() {
     return await run(options)
   } catch (error) {
     if (stop.signal.aborted) {
-      return options.once || stop.signal.reason.serving !== true ? stop.signal.reason.exitCode : 0
+      return stop.signal.reason.exitCode
     }
     verdict(false, 'Something is wrong.')
     console.log(error instanceof CheckError ? error.message : (error.stack ?? String(error)))
@@ -143,11 +143,13 @@ function listenForTheEnd() {
       stop.abort(Object.assign(new Error(`ended by ${name}`), { exitCode }))
     })
   }
-  // npm does not pass SIGTERM on to what its shell runs; then only the shell goes
-  const parent = process.ppid
-  setInterval(() => {
-    if (process.ppid !== parent) process.emit('SIGTERM')
-  }, 1000).unref()
+  if (process.env.npm_lifecycle_event !== undefined) {
+    // npm passes SIGTERM on to its shell only; with that gone, nobody would end this
+    const parent = process.ppid
+    setInterval(() => {
+      if (process.ppid !== parent && !stop.signal.aborted) process.emit('SIGTERM')
+    }, 1000).unref()
+  }
 }
 
 async function cleanUp() {

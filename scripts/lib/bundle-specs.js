@@ -6,6 +6,9 @@ import { root } from './package.js'
 
 const NOT_IN_BROWSERS = [/\.node\.spec\.ts$/, /^test\/(e2e|interop|api)\//]
 
+// mocha does not see rejections that nobody handles; thrown, they fail the test
+const FAIL_ON_REJECTION = "addEventListener('unhandledrejection', ({ reason }) => { throw reason })"
+
 /** Writes the bundle, with its source map, to `outfile`. */
 export async function bundleSpecs(outfile) {
   const specs = globSync('test/**/*.spec.ts', { cwd: root })
@@ -14,7 +17,7 @@ export async function bundleSpecs(outfile) {
     .sort()
   await esbuild.build({
     stdin: {
-      contents: specs.map((spec) => `import './${spec}'`).join('\n'),
+      contents: [FAIL_ON_REJECTION, ...specs.map((spec) => `import './${spec}'`)].join('\n'),
       resolveDir: root,
       sourcefile: 'specs.ts',
       loader: 'ts'

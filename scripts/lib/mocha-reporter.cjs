@@ -6,6 +6,11 @@ const { Base } = require('mocha').reporters
 const LEAK_AFTER_MS = 5000
 const suite = process.env.TEST_SUITE ?? 'node'
 
+// mocha hands rejections that nobody handles back to the process, where nothing waits for them; thrown, they fail the test
+process.on('unhandledRejection', (reason) => {
+  throw reason
+})
+
 module.exports = class extends Base {
   constructor(runner, options) {
     super(runner, options)

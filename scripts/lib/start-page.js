@@ -19,7 +19,7 @@ export async function servePage(outDir) {
   }
   try {
     await build(config)
-    const server = await preview(config)
+    const server = await withoutOwnEnding(() => preview(config))
     return {
       url: `http://127.0.0.1:${server.httpServer.address().port}/`,
       close: () => server.close()
@@ -27,6 +27,21 @@ export async function servePage(outDir) {
   } catch (error) {
     throw new CheckError(`The example page cannot be served: ${error.message}`, { cause: error })
   }
+}
+
+/** Vite ends the process by itself on SIGTERM, before anything else can be closed; here it is asked to close. */
+async function withoutOwnEnding(start) {
+  const watched = [
+    [process, 'SIGTERM'],
+    [process.stdin, 'end']
+  ].map(([emitter, event]) => ({ emitter, event, before: emitter.listeners(event) }))
+  const server = await start()
+  for (const { emitter, event, before } of watched) {
+    for (const listener of emitter.listeners(event)) {
+      if (!before.includes(listener)) emitter.off(event, listener)
+    }
+  }
+  return server
 }
 
 /** The page's address with everything that it needs to join. */
