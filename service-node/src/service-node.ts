@@ -7,13 +7,9 @@ import { generateKey, loadKey } from './key-file.ts'
 import { Metrics } from './metrics.ts'
 import { type ResolvedOptions, resolveOptions, type ServiceNodeOptions } from './options.ts'
 import { PeerKeeper } from './peer-keeper.ts'
-import { lightPush2 } from './protocols/light-push-2.ts'
-import { lightPush3 } from './protocols/light-push-3.ts'
-import { MetadataGuard, metadata } from './protocols/metadata.ts'
+import { MetadataGuard } from './protocols/metadata.ts'
 import { ServiceHost } from './protocols/service-host.ts'
-import { storeBeta2 } from './protocols/store-beta2.ts'
-import { storeBeta4 } from './protocols/store-beta4.ts'
-import { storeQuery3 } from './protocols/store-query-3.ts'
+import { createServices } from './protocols/services.ts'
 import { Publisher } from './publisher.ts'
 import { Relay, type RelayResult } from './relay.ts'
 import { createRelayNode, type RelayNode } from './relay-node.ts'
@@ -193,30 +189,17 @@ class RunningNode implements ServiceNode {
   }
 
   async #addServices(host: ServiceHost): Promise<Publisher> {
-    const { clusterId, shards, standalone, rateLimits, now } = this.#options
+    const { standalone, now } = this.#options
+    const archive = this.#archive
     const publisher = new Publisher(
-      { archive: this.#archive, relay: { publish: this.#publish.bind(this) }, now },
+      { archive, relay: { publish: this.#publish.bind(this) }, now },
       standalone
     )
-    const pushConfig = {
-      ...this.#options,
-      rateLimits: rateLimits.lightPush,
+    const services = createServices(this.#options, {
+      archive,
       serves: this.#relay.serves.bind(this.#relay),
       publish: publisher.publish.bind(publisher)
-    }
-    const storeConfig = {
-      ...this.#options,
-      rateLimits: rateLimits.store,
-      pages: this.#archive.pages
-    }
-    const services = [
-      metadata(clusterId, shards),
-      lightPush3(pushConfig),
-      lightPush2(pushConfig),
-      storeQuery3(storeConfig),
-      storeBeta4(storeConfig),
-      storeBeta2(storeConfig)
-    ]
+    })
     for (const service of services) {
       await host.add(service)
     }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -96,16 +95,5 @@ describe('createServiceNode', () => {
     writeFileSync(keyFile, 'nonsense')
     const error = await resources.node({ keyFile }).catch((reason: Error) => reason)
     expect(error).to.have.property('code', 'ERR_KEY_FILE')
-  })
-
-  it('listens by wss where there is a certificate', async () => {
-    const directory = resources.directory()
-    const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')]
-    const command = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 2 -keyout ${keyFile} -out ${certFile}`
-    execFileSync('openssl', command.split(' '), { stdio: 'ignore' })
-    const tls = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
-    const { multiaddrs } = await resources.node({ tls })
-    expect(multiaddrs.filter((each) => /\/tls\/ws\/|\/wss\//.test(each))).to.have.lengthOf(1)
-    expect(multiaddrs).to.have.lengthOf(3)
   })
 })

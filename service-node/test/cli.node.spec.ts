@@ -149,7 +149,7 @@ describe('waku-light-service-node', () => {
           /^\/ip4\/127\.0\.0\.1\/tcp\/\d+(\/ws)?\/p2p\/16Uiu2HA\w+$/.test(each)
         )
       ).to.equal(true)
-      const url = logs.find(({ msg }) => msg === 'node started')?.adminUrl
+      const url = logs.find(({ msg }) => msg === 'node started')?.adminUrl as string
       expect(await (await fetch(`${url}/health`)).json()).to.include({ status: 'ok', messages: 1 })
       child.kill(signal)
       expect(await once(child, 'exit')).to.deep.equal([0, null])

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import https from 'node:https'
 import { yamux } from '@chainsafe/libp2p-yamux'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { mplex } from '@libp2p/mplex'
@@ -42,6 +45,25 @@ describe('connections', () => {
       })
     }
   }
+
+  it('serves by wss where there is a certificate', async () => {
+    const read = (name: string) =>
+      readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8')
+    const tls = { cert: read('cert.pem'), key: read('key.pem') }
+    const node = await resources.node({ tls })
+    expect(node.multiaddrs).to.have.lengthOf(3)
+    const port = /\/tcp\/(\d+)\/tls\/ws\//.exec(node.multiaddrs.join('\n'))?.[1]
+    const headers = {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': Buffer.alloc(16).toString('base64')
+    }
+    const request = https.get(`https://127.0.0.1:${port}/`, { ca: tls.cert, headers })
+    const [response, socket] = await once(request, 'upgrade')
+    socket.destroy()
+    expect(response.statusCode).to.equal(101)
+  })
 
   it('lists the protocols that it serves', async () => {
     const node = await resources.node()
@@ -131,7 +153,7 @@ describe('metadata', () => {
       (reason: unknown) => reason
     )
     if (!hasErrorCode(error, 'ERR_CLUSTER_MISMATCH')) {
-      throw new Error(`not a cluster mismatch: ${error}`)
+      throw new Error('not a cluster mismatch', { cause: error })
     }
     expect([error.clusterId, error.remoteClusterId]).to.deep.equal([CLUSTER, CLUSTER + 1])
   })

@@ -18,7 +18,7 @@ export interface ArchivedMessage {
 }
 
 /** How far from the node's clock a timestamp may be for its message to be archived, in nanoseconds. */
-export const ARCHIVE_WINDOW_NS = 20_000_000_000n
+const ARCHIVE_WINDOW_NS = 20_000_000_000n
 
 /** True if a message is to be archived: not ephemeral, with a timestamp near the node's clock (13/WAKU2-STORE). */
 export function isArchivable({ ephemeral, timestamp }: WakuMessage, now: bigint): boolean {

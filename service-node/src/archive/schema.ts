@@ -45,7 +45,7 @@ export function openDatabase(file: string): DatabaseSync {
       'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
     )
     database.exec('BEGIN EXCLUSIVE; COMMIT')
-    const version = database.prepare('PRAGMA user_version').get()?.user_version
+    const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
     if (version === 0) {
       database.exec(`BEGIN; ${SCHEMA} COMMIT`)
     } else if (version !== SCHEMA_VERSION) {

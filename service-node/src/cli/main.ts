@@ -49,8 +49,6 @@ function isUsageError(error: unknown): boolean {
 }
 
 function readVersion(): string {
-  const { version } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  )
-  return version
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

@@ -70,7 +70,9 @@ export class MetadataGuard {
       await hangUp(peerId).catch((error: Error) => connection.abort(error))
       throw cause instanceof ClusterMismatchError
         ? cause
-        : new ConnectionError(`peer ${peerId} did not answer the metadata request`, { cause })
+        : new ConnectionError(`peer ${peerId.toString()} did not answer the metadata request`, {
+            cause
+          })
     }
   }
 

@@ -21,7 +21,7 @@ import {
 } from './store-config.ts'
 
 /** Largest number of hashes in a query. */
-export const MAX_MESSAGE_HASHES = 256
+const MAX_MESSAGE_HASHES = 256
 
 /** Serves store-query 3.0.0. */
 export function storeQuery3(config: StoreConfig): Service {
