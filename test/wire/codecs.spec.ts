@@ -211,7 +211,14 @@ for (const codec of CODECS) {
 
       if (type === 'string') {
         it(`rejects ${path} that is not UTF-8`, () => {
-          for (const text of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [65, 0xe2, 0x82]]) {
+          for (const text of [
+            [0x80],
+            [0xff],
+            [0xc3],
+            [0xc0, 0x80],
+            [0xed, 0xa0, 0x80],
+            [65, 0xe2, 0x82]
+          ]) {
             expect(before(...field(2, text))).to.equal(INVALID)
           }
         })
@@ -405,6 +412,7 @@ describe('decodeMetadata', () => {
     expect(read('1803' + '1805')).to.deep.equal({ shards: [3, 5] })
     expect(read('10011a0105')).to.deep.equal({ shards: [5] })
     expect(read('10011a00')).to.deep.equal({ shards: [1] })
+    expect(read('1a05ffffffff0f')).to.deep.equal({ shards: [0xffffffff] })
   })
 
   it('reads a cluster id behind an unpacked field 3', () => {
@@ -485,5 +493,12 @@ describe('decodeHistoryQueryBeta2', () => {
       pageSize: 0n,
       forward: true
     })
+  })
+  it('takes an empty cursor for none, as its time had no way to leave it out', () => {
+    const read = outcome(
+      { decode: decodeHistoryQueryBeta2 },
+      fromHex('0a01611206' + '1a04' + '0801' + '1200')
+    )
+    expect(read).to.deep.equal({ requestId: 'a', topics: [], pageSize: 1n, forward: true })
   })
 })

@@ -29,6 +29,7 @@ import {
   encodeWakuMessageKeyValue,
   LIGHT_PUSH_2_PROTOCOL,
   LIGHT_PUSH_3_PROTOCOL,
+  MAX_METADATA_BYTES,
   METADATA_PROTOCOL,
   STORE_BETA2_PROTOCOL,
   STORE_BETA4_PROTOCOL,
@@ -262,6 +263,11 @@ describe('encodeMetadata', () => {
     expect(toHex(encodeMetadata({ shards: [1, 128, 65535] }))).to.equal(
       '1001' + '108001' + '10ffff03' + '1a0601' + '8001' + 'ffff03'
     )
+  })
+
+  it('writes both fields into a frame that they just fill', () => {
+    const shards = Array.from({ length: 255 }, (_, shard) => shard)
+    expect(encodeMetadata({ clusterId: 1, shards })).to.have.length(MAX_METADATA_BYTES)
   })
 
   it('leaves the older field out where both do not fit into a frame', () => {
