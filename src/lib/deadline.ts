@@ -22,16 +22,17 @@ export async function withSignals<T>(
   const controller = new AbortController()
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const removers: (() => void)[] = []
-  for (const signal of signals) {
-    signal?.throwIfAborted()
+  const given = signals.filter((signal) => signal !== undefined)
+  for (const signal of given) {
+    signal.throwIfAborted()
   }
-  for (const signal of signals) {
+  for (const signal of given) {
     const onAbort = (): void => {
-      reject(signal?.reason)
-      controller.abort(signal?.reason)
+      reject(signal.reason)
+      controller.abort(signal.reason)
     }
-    signal?.addEventListener('abort', onAbort)
-    removers.push(() => signal?.removeEventListener('abort', onAbort))
+    signal.addEventListener('abort', onAbort)
+    removers.push(() => signal.removeEventListener('abort', onAbort))
   }
   try {
     run(controller.signal).then(resolve, reject)
@@ -49,7 +50,8 @@ export async function withSignals<T>(
  * @param operation - what it is called in a {@link TimeoutError}
  * @param options - the caller's; `timeoutMs` is a number of milliseconds or `Infinity`
  * @param defaultTimeoutMs - used where the caller gives none
- * @throws the signal's own reason, {@link TimeoutError}, or what `run` throws
+ * @throws the signal's own reason, {@link TimeoutError}, what `run` throws, or {@link InvalidArgumentError} if the options
+ * are no such thing
  */
 export async function withDeadline<T>(
   operation: string,
@@ -59,6 +61,7 @@ export async function withDeadline<T>(
 ): Promise<T> {
   const { signal, timeoutMs = defaultTimeoutMs } = options
   assertTimeoutMs(timeoutMs)
+  assertSignal(signal)
   const deadline = new AbortController()
   const expire = (): void => deadline.abort(new TimeoutError(operation, timeoutMs))
   const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(expire, timeoutMs) : undefined
@@ -72,11 +75,12 @@ export async function withDeadline<T>(
 /**
  * Waits, unless the signal is aborted first.
  *
+ * @param ms - milliseconds; what is more than the platform's timers take (24 days), `Infinity` too, is a wait for the signal
  * @throws the signal's own reason
  */
 export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
+  const timer = ms <= MAX_TIMER_MS ? setTimeout(resolve, ms) : undefined
   try {
     await withSignals([signal], () => promise)
   } finally {
@@ -89,11 +93,18 @@ export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
  *
  * @throws {@link InvalidArgumentError} unless it is a positive number or `Infinity`
  */
-export function assertTimeoutMs(timeoutMs: number): void {
+export function assertTimeoutMs(timeoutMs: number, parameter = 'timeoutMs'): void {
   if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) {
     throw new InvalidArgumentError(
-      'timeoutMs',
+      parameter,
       'must be a positive number of milliseconds or Infinity'
     )
+  }
+}
+
+/** By shape, not by class: signals of other realms are fine. */
+function assertSignal(signal: AbortSignal | undefined): void {
+  if (signal !== undefined && typeof (signal as Partial<AbortSignal>)?.aborted !== 'boolean') {
+    throw new InvalidArgumentError('signal', 'must be an AbortSignal')
   }
 }

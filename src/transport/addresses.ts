@@ -12,9 +12,20 @@ export interface AddressPolicy {
 /** An address that may be opened. */
 export interface ServiceAddress {
   readonly multiaddr: Multiaddr
-  /** The peer id it names, if it does. */
+  /** The peer id it names, if it does, in its usual form. */
   readonly peerId: string | undefined
 }
+
+/** Where a websocket address leads. */
+export interface Endpoint {
+  readonly secure: boolean
+  /** The host's name or IP address, without brackets. */
+  readonly host: string
+  readonly port: number
+}
+
+const MAX_SHOWN_CHARACTERS = 256
+const WEBSOCKET_ADDRESS = /^(ip4|ip6|dns|dns4|dns6) tcp (ws|wss|tls ws|tls sni ws)( p2p)?$/
 
 /**
  * Parses an address and tells whether it may be opened from here.
@@ -22,53 +33,115 @@ export interface ServiceAddress {
  * @throws {@link AddressError} with the reason if not
  */
 export function parseServiceAddress(address: string, policy: AddressPolicy): ServiceAddress {
-  let parsed: Multiaddr
-  try {
-    parsed = multiaddr(address)
-  } catch (cause) {
-    throw new AddressError(
-      String(address),
-      `is not a multiaddr (${cause instanceof Error ? cause.message : 'no reason given'})`
-    )
-  }
-  const components = parsed.getComponents()
-  const has = (...names: string[]): boolean => components.some(({ name }) => names.includes(name))
   const refuse = (reason: string): never => {
-    throw new AddressError(address, reason)
+    throw new AddressError(toShown(address), reason)
   }
-  if (has('p2p-circuit')) {
+  const parsed = parse(address, refuse)
+  const components = parsed.getComponents()
+  const names = components.map(({ name }) => name)
+  if (names.includes('p2p-circuit')) {
     refuse('relayed (circuit) connections are not supported')
   }
-  if (!has('ws', 'wss')) {
+  if (!names.includes('ws') && !names.includes('wss')) {
     refuse('is not a websocket address (/ws or /wss); a browser can open no other')
   }
-  const [host] = components
-  const value = host?.value ?? ''
-  if (!['ip4', 'ip6', 'dns', 'dns4', 'dns6'].includes(host?.name ?? '')) {
-    refuse('does not start with a host (/ip4, /ip6, /dns, /dns4 or /dns6)')
+  if (!WEBSOCKET_ADDRESS.test(names.join(' '))) {
+    refuse('is not of the form /{ip4|ip6|dns|dns4|dns6}/{host}/tcp/{port}/{ws|wss|tls/ws}')
   }
-  const local = isLoopback(value)
-  const secure = has('wss', 'tls')
+  const { secure, host } = toEndpoint(parsed)
+  const ip = toAddress(host) ?? refuse('has a host that is neither a name nor an IP address')
+  const local = isLoopback(ip)
   if (policy.secureContextOnly && !secure && !local) {
     refuse('plain ws cannot be opened from a page that came by https; use wss')
   }
-  if (!policy.allowPrivateAddresses && !local && isPrivate(value)) {
+  if (!policy.allowPrivateAddresses && !local && isPrivate(ip)) {
     refuse('is in a private network; set allowPrivateAddresses to allow it')
   }
-  return { multiaddr: parsed, peerId: components.findLast(({ name }) => name === 'p2p')?.value }
+  return { multiaddr: parsed, peerId: components.find(({ name }) => name === 'p2p')?.value }
 }
 
-function isLoopback(host: string): boolean {
+/** Host and port that a websocket address is opened at; the name in /sni/ goes before the host. */
+export function toEndpoint(address: Multiaddr): Endpoint {
+  const components = address.getComponents()
+  const valueOf = (wanted: string): string | undefined =>
+    components.find(({ name }) => name === wanted)?.value
+  return {
+    secure: components.some(({ name }) => name === 'wss' || name === 'tls'),
+    host: valueOf('sni') ?? components[0]?.value ?? '',
+    port: Number(valueOf('tcp'))
+  }
+}
+
+/** An address as errors and logs may show it: one short line, without what looks like credentials. */
+export function toShown(address: unknown): string {
+  return typeof address === 'string'
+    ? address
+        .replace(/[^/]*@/g, '…@')
+        .replace(/[?#].*$/s, '…')
+        .replace(/[^ -~…]/g, '?')
+        .slice(0, MAX_SHOWN_CHARACTERS)
+    : `(a value of type ${address === null ? 'null' : typeof address})`
+}
+
+/** Through its bytes and back, which checks all parts and leaves one form of each. */
+function parse(address: string, refuse: (reason: string) => never): Multiaddr {
+  if (typeof address !== 'string' || address === '') {
+    return refuse('must be a non-empty string')
+  }
+  if (/^[a-z]+:\/\//i.test(address)) {
+    return refuse('is a URL, not a multiaddr such as /dns4/{host}/tcp/{port}/wss/p2p/{peer id}')
+  }
+  try {
+    return multiaddr(multiaddr(address).bytes)
+  } catch (cause) {
+    const reason = cause instanceof Error ? `: ${toShown(cause.message)}` : ''
+    return refuse(`is not a multiaddr${reason}`)
+  }
+}
+
+/** The host as the platform reads it: `0x7f.1` is 127.0.0.1, an IPv4 address inside of IPv6 is that one. */
+function toAddress(host: string): string | undefined {
+  if (!/^[a-z0-9._:-]+$/i.test(host)) {
+    return undefined
+  }
+  let read: string
+  try {
+    read = new URL(`ws://${host.includes(':') ? `[${host}]` : host}`).hostname
+  } catch {
+    return undefined
+  }
+  const name = read.replace(/^\[|\]$|\.$/g, '')
+  const [, high, low] = /^(?:::ffff:|64:ff9b::)([0-9a-f]+):([0-9a-f]+)$/.exec(name) ?? []
+  if (high === undefined || low === undefined) {
+    return name
+  }
+  const bytes = [high, low].flatMap((part) => [
+    Number.parseInt(part, 16) >> 8,
+    Number.parseInt(part, 16) & 0xff
+  ])
+  return bytes.join('.')
+}
+
+const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
+
+function isLoopback(address: string): boolean {
   return (
-    host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127\./.test(host)
+    /^(.*\.)?localhost$/.test(address) ||
+    address === '::1' ||
+    (IPV4.test(address) && address.startsWith('127.'))
   )
 }
 
-/** Private, link-local, shared and unspecified ranges of IPv4 and IPv6 (RFC 1918, 3927, 4193, 4291, 6598). */
-function isPrivate(host: string): boolean {
-  return (
-    /^(10|0)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(
-      host
-    ) || /^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::$/i.test(host)
-  )
+/**
+ * Unspecified, private, link-local and shared ranges of IPv4 and IPv6, and names of the local network.
+ *
+ * @see RFC 1918, 3927, 4193, 4291, 6598, 6762
+ */
+function isPrivate(address: string): boolean {
+  if (IPV4.test(address)) {
+    return /^(0|10)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(
+      address
+    )
+  }
+  return /^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::$|\.local$/.test(address)
 }

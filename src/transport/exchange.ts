@@ -28,7 +28,10 @@ export interface ExchangeReply {
 }
 
 /** Streams that are done on our side but that the peer keeps open, before the oldest is reset. */
-const MAX_LINGERING_STREAMS = 8
+export const MAX_LINGERING_STREAMS = 8
+
+/** What may be buffered beyond one frame, in bytes. */
+const BUFFER_MARGIN_BYTES = 64 * 1024
 
 /**
  * Asks one thing: opens a stream, writes one frame, reads one frame. The stream is closed on success and reset otherwise.
@@ -37,7 +40,8 @@ const MAX_LINGERING_STREAMS = 8
  * @throws {@link UnsupportedError} if the peer speaks none of the protocols
  * @throws {@link ConnectionError} if the connection or stream breaks
  * @throws {@link LimitExceededError} if the answer is longer than `maxResponseBytes`
- * @throws the signal's own reason
+ * @throws {@link ProtocolViolationError} if the length of the answer is malformed
+ * @throws the signal's own reason, or what `encode` throws
  */
 export async function exchange(
   connection: Connection,
@@ -45,18 +49,22 @@ export async function exchange(
   signal: AbortSignal
 ): Promise<ExchangeReply> {
   const stream = await openStream(connection, request.protocols, signal)
+  let body: Uint8Array
+  try {
+    body = request.encode(stream.protocol)
+    request.onWrite?.()
+  } catch (error) {
+    stream.abort(new ConnectionError('the request could not be made'))
+    throw error
+  }
   try {
     const frames = lpStream(stream, frameLimits(request.maxResponseBytes))
-    const body = request.encode(stream.protocol)
-    request.onWrite?.()
     write(frames, stream, body, signal)
     const bytes = await readFrame(frames, request.maxResponseBytes, signal)
     await release(connection, stream)
     return { protocol: stream.protocol, bytes }
   } catch (error) {
-    stream.abort(toTyped(error))
-    signal.throwIfAborted()
-    throw toTyped(error)
+    throw failed(stream, error, signal)
   }
 }
 
@@ -77,9 +85,7 @@ export async function answer(
     await frames.write(response, { signal })
     await stream.close({ signal })
   } catch (error) {
-    stream.abort(toTyped(error))
-    signal.throwIfAborted()
-    throw toTyped(error)
+    throw failed(stream, error, signal)
   }
 }
 
@@ -120,18 +126,53 @@ async function readFrame(
     return (await frames.read({ signal })).subarray() as Uint8Array<ArrayBuffer>
   } catch (error) {
     if (error instanceof Error && /^InvalidDataLength|^StreamBufferError/.test(error.name)) {
-      throw new LimitExceededError(`the answer is longer than ${maxBytes} bytes`, maxBytes)
-    }
-    if (error instanceof Error && error.name === 'InvalidMessageLengthError') {
-      throw new ProtocolViolationError('frame', 'the length of a frame does not decode')
+      throw tooLong(maxBytes)
     }
     throw error
   }
 }
 
 /** Buffering stops a little above the frame: a peer that goes on sending is cut off. */
-function frameLimits(maxBytes: number): { maxDataLength: number; maxBufferSize: number } {
-  return { maxDataLength: maxBytes, maxBufferSize: maxBytes + 64 * 1024 }
+function frameLimits(maxBytes: number): Parameters<typeof lpStream>[1] {
+  return {
+    maxDataLength: maxBytes,
+    maxBufferSize: maxBytes + BUFFER_MARGIN_BYTES,
+    lengthDecoder: (bytes) => decodeLength(bytes, maxBytes)
+  }
+}
+
+/** Four bytes of a varint are up to 256 MiB; no protocol here has frames that large. */
+const MAX_LENGTH_BYTES = 4
+
+/**
+ * The length of a frame, of which `bytes` grows by one byte at a time. The decoder that comes with the stream would read
+ * continuation bytes for as long as a peer sends them.
+ *
+ * @throws a `RangeError` while bytes are missing
+ */
+function decodeLength(
+  bytes: { readonly length: number; get(index: number): number },
+  maxBytes: number
+): number {
+  const last = bytes.get(bytes.length - 1)
+  if (last > 0x7f) {
+    if (bytes.length === MAX_LENGTH_BYTES) {
+      throw tooLong(maxBytes)
+    }
+    throw new RangeError('more is to come')
+  }
+  if (last === 0 && bytes.length > 1) {
+    throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
+  }
+  let length = 0
+  for (let index = bytes.length - 1; index >= 0; index--) {
+    length = length * 0x80 + (bytes.get(index) & 0x7f)
+  }
+  return length
+}
+
+function tooLong(maxBytes: number): LimitExceededError {
+  return new LimitExceededError(`the peer sent more than ${maxBytes} bytes`, maxBytes)
 }
 
 /** Ends our part of an answered stream, and resets the oldest of those that the peer never ends. */
@@ -148,6 +189,13 @@ async function release(connection: Connection, stream: Stream): Promise<void> {
   for (const oldest of lingering.slice(0, -MAX_LINGERING_STREAMS)) {
     oldest.abort(new ConnectionError('the peer left an answered stream open'))
   }
+}
+
+/** Resets the stream; returns what to throw. */
+function failed(stream: Stream, error: unknown, signal: AbortSignal): unknown {
+  const typed = toTyped(error)
+  stream.abort(typed)
+  return signal.aborted ? signal.reason : typed
 }
 
 function toTyped(error: unknown): WakuLightError {

@@ -1,9 +1,17 @@
-import { InvalidArgumentError, UnsupportedError } from '../errors.ts'
-import { formatPubsubTopic, type NetworkConfig } from '../message/topics.ts'
+import { InvalidArgumentError, ProtocolViolationError, UnsupportedError } from '../errors.ts'
+import {
+  assertNetworkConfig,
+  formatPubsubTopic,
+  type NetworkConfig,
+  parsePubsubTopic
+} from '../message/topics.ts'
 import type { Metadata } from '../wire/metadata.ts'
 
 /** How many shards the networks have whose nodes may serve a part of them only, by cluster id. */
 const SHARD_COUNTS: Readonly<Record<number, number>> = { 1: 8, 2: 8, 3: 8, 16: 1 }
+
+const MAX_CLUSTER_ID = 0xffff
+const MAX_SHARD = 1023
 
 /**
  * The network that a node's metadata stands for. Metadata says which shards the node serves, not how many there are; so the
@@ -11,12 +19,16 @@ const SHARD_COUNTS: Readonly<Record<number, number>> = { 1: 8, 2: 8, 3: 8, 16: 1
  * taken as static ones.
  *
  * @throws {@link UnsupportedError} if the node states no cluster or no shards
+ * @throws {@link ProtocolViolationError} if what it states is out of range
  */
 export function toNetworkConfig({ clusterId, shards }: Metadata): NetworkConfig {
   if (clusterId === undefined) {
     throw new UnsupportedError(
       'the node does not say which cluster it belongs to; give clusterId and shardCount'
     )
+  }
+  if (clusterId > MAX_CLUSTER_ID || shards.some((shard) => shard > MAX_SHARD)) {
+    throw new ProtocolViolationError('metadata', 'the node states a cluster or shard out of range')
   }
   const known = SHARD_COUNTS[clusterId]
   if (known !== undefined) {
@@ -34,9 +46,9 @@ export function toNetworkConfig({ clusterId, shards }: Metadata): NetworkConfig 
 
 /** The network as callers give it: nothing, a cluster with its shard count, or static pubsub topics. */
 export interface NetworkOptions {
-  /** Cluster id, 0 to 65535. Left out: learnt from the first node, or from `pubsubTopics`. */
+  /** Cluster id, 0 to 65535. Left out: learnt from the first node, or read from `pubsubTopics`. */
   readonly clusterId?: number
-  /** Number of shards under automatic sharding, 1 to 1024. */
+  /** Number of shards under automatic sharding, 1 to 1024. Not together with `pubsubTopics`. */
   readonly shardCount?: number
   /** Pubsub topics under static sharding. */
   readonly pubsubTopics?: readonly string[]
@@ -45,7 +57,7 @@ export interface NetworkOptions {
 /**
  * The network that options stand for; undefined where it is to be learnt.
  *
- * @throws {@link InvalidArgumentError} if they do not go together
+ * @throws {@link InvalidArgumentError} if they are wrong or do not go together
  */
 export function fromNetworkOptions({
   clusterId,
@@ -61,13 +73,28 @@ export function fromNetworkOptions({
     }
     return undefined
   }
+  const network = {
+    clusterId: clusterId ?? clusterOf(pubsubTopics),
+    ...(shardCount === undefined ? { pubsubTopics: copy(pubsubTopics) } : { shardCount })
+  }
+  assertNetworkConfig(network)
+  return network
+}
+
+/** The cluster of the first topic that names one; the others are checked against it. */
+function clusterOf(pubsubTopics: readonly string[] = []): number {
+  const named = Array.from(pubsubTopics, (topic) => parsePubsubTopic(String(topic))?.clusterId)
+  const clusterId = named.find((cluster) => cluster !== undefined)
   if (clusterId === undefined) {
     throw new InvalidArgumentError(
       'clusterId',
-      'must be given together with shardCount or pubsubTopics'
+      'must be given together with shardCount, or with pubsubTopics that do not name it'
     )
   }
-  return shardCount !== undefined
-    ? { clusterId, shardCount }
-    : { clusterId, pubsubTopics: pubsubTopics ?? [] }
+  return clusterId
+}
+
+/** A caller may change its array later. */
+function copy(pubsubTopics: readonly string[] = []): readonly string[] {
+  return Array.isArray(pubsubTopics) ? [...(pubsubTopics as readonly string[])] : pubsubTopics
 }

@@ -8,17 +8,22 @@ import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { privateKeyFromRaw } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
-import type { Connection, Libp2p } from '@libp2p/interface'
+import type { Libp2p } from '@libp2p/interface'
 import { ping } from '@libp2p/ping'
 import { createLibp2p } from 'libp2p'
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
-import { withDeadline } from '../lib/deadline.ts'
+import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { CallOptions } from '../options.ts'
-import { createServicePeers, type ManagedServicePeers, type ServicePeersOptions } from './peers.ts'
+import {
+  createServicePeers,
+  type ManagedServicePeers,
+  PEER_DEFAULTS,
+  type ServicePeersOptions
+} from './peers.ts'
 import type { ClientComponents } from './service-peers.ts'
-import { closingWebSockets } from './websockets.ts'
+import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
 
 /** Defaults of {@link createLightNode}, in milliseconds. */
 export const NODE_DEFAULTS = {
@@ -34,7 +39,10 @@ export interface LightNodeOptions extends ServicePeersOptions {
    * user to every node, so it is a fresh one on every start unless this is given.
    */
   readonly privateKey?: Uint8Array
-  /** How often an open connection is checked, in milliseconds; one that does not answer is closed. @default 30000 */
+  /**
+   * How often an open connection is checked, in milliseconds; `Infinity` for never. One that does not answer within five
+   * seconds is closed. @default 30000
+   */
   readonly pingIntervalMs?: number
 }
 
@@ -75,45 +83,67 @@ export interface LightNode extends ClientComponents {
  * ```
  */
 export async function createLightNode(options: LightNodeOptions): Promise<LightNode> {
-  if (!Array.isArray(options?.serviceNodes)) {
-    throw new InvalidArgumentError('serviceNodes', 'must be an array of multiaddrs')
-  }
-  const { pingIntervalMs = NODE_DEFAULTS.pingIntervalMs } = options
-  if (!(pingIntervalMs > 0)) {
-    throw new InvalidArgumentError('pingIntervalMs', 'must be a positive number of milliseconds')
-  }
+  const pingIntervalMs = options?.pingIntervalMs ?? NODE_DEFAULTS.pingIntervalMs
+  assertTimeoutMs(pingIntervalMs, 'pingIntervalMs')
+  const sockets = closingWebSockets()
   const libp2p = await createLibp2p({
     start: false,
-    privateKey: toPrivateKey(options.privateKey),
+    privateKey: toPrivateKey(options?.privateKey),
     addresses: { listen: [] },
-    transports: [closingWebSockets()],
+    // The default tells every node the name and version of the browser.
+    nodeInfo: { name: 'waku-light', userAgent: 'waku-light' },
+    transports: [sockets.transport],
     connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+    streamMuxers: [yamux({ maxInboundStreams: MAX_INBOUND_STREAMS })],
     // Addresses are screened before they get here; libp2p's own gater refuses loopback and plain ws.
     connectionGater: { denyDialMultiaddr: () => false },
-    connectionMonitor: { pingInterval: pingIntervalMs },
-    connectionManager: { reconnectRetries: 0 },
+    connectionMonitor: {
+      enabled: pingIntervalMs <= MAX_TIMER_MS,
+      pingInterval: Math.min(pingIntervalMs, MAX_TIMER_MS)
+    },
+    connectionManager: {
+      reconnectRetries: 0,
+      // The dial has a deadline of its own; libp2p's for one address is shorter.
+      addressDialTimeout: Math.min(
+        options?.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs,
+        MAX_TIMER_MS
+      )
+    },
     services: { identify: identify(), ping: ping() }
   })
   const servicePeers = await createServicePeers(libp2p, options)
   await libp2p.start()
-  return new StartedLightNode(libp2p, servicePeers)
+  return new StartedLightNode(libp2p, servicePeers, sockets)
 }
+
+/** Streams that a peer may have open to us: each may fill its buffer of 4 MiB. */
+const MAX_INBOUND_STREAMS = 32
+
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 class StartedLightNode implements LightNode {
   readonly servicePeers: ManagedServicePeers
   readonly peerId: string
   readonly #libp2p: Libp2p
+  readonly #sockets: ClosingWebSockets
+  readonly #listeners = new Set<(change: ConnectionChange) => void>()
+  readonly #preparing: Promise<void>
+  #connected: ReadonlySet<string> = new Set()
   #closing: Promise<void> | undefined
 
-  constructor(libp2p: Libp2p, servicePeers: ManagedServicePeers) {
+  constructor(libp2p: Libp2p, servicePeers: ManagedServicePeers, sockets: ClosingWebSockets) {
     this.#libp2p = libp2p
+    this.#sockets = sockets
     this.servicePeers = servicePeers
     this.peerId = libp2p.peerId.toString()
+    libp2p.addEventListener('connection:open', this.#onChange)
+    libp2p.addEventListener('connection:close', this.#onChange)
+    this.#preparing = servicePeers.prepare()
   }
 
   get connectedPeers(): readonly string[] {
-    return this.#libp2p.getPeers().map((peer) => peer.toString())
+    const open = this.#libp2p.getConnections().filter(({ status }) => status === 'open')
+    return [...new Set(open.map(({ remotePeer }) => remotePeer.toString()))]
   }
 
   async network(options: CallOptions = {}): Promise<NetworkConfig> {
@@ -123,15 +153,10 @@ class StartedLightNode implements LightNode {
   }
 
   onConnectionChange(listener: (change: ConnectionChange) => void): () => void {
-    const onEvent = (event: CustomEvent<Connection>): void => {
-      const peerId = event.detail.remotePeer.toString()
-      report(listener, { peerId, connected: this.connectedPeers.includes(peerId) })
-    }
-    this.#libp2p.addEventListener('connection:open', onEvent)
-    this.#libp2p.addEventListener('connection:close', onEvent)
+    const own = (change: ConnectionChange): void => listener(change)
+    this.#listeners.add(own)
     return () => {
-      this.#libp2p.removeEventListener('connection:open', onEvent)
-      this.#libp2p.removeEventListener('connection:close', onEvent)
+      this.#listeners.delete(own)
     }
   }
 
@@ -142,6 +167,7 @@ class StartedLightNode implements LightNode {
 
   async #close(): Promise<void> {
     await this.servicePeers.close()
+    await this.#preparing
     // A graceful close waits for the peer, which may be gone.
     const timer = setTimeout(() => this.#abort(), NODE_DEFAULTS.closeTimeoutMs)
     try {
@@ -149,12 +175,30 @@ class StartedLightNode implements LightNode {
     } finally {
       clearTimeout(timer)
       this.#abort()
+      await this.#sockets.close()
+      this.#listeners.clear()
     }
   }
 
   #abort(): void {
     for (const connection of this.#libp2p.getConnections()) {
       connection.abort(new ClosedError())
+    }
+  }
+
+  /** Events come for each connection, and for one that breaks more than once; changes are told once a peer. */
+  readonly #onChange = (): void => {
+    const before = this.#connected
+    const now = new Set(this.connectedPeers)
+    this.#connected = now
+    const changes = [
+      ...[...before].filter((id) => !now.has(id)).map((peerId) => ({ peerId, connected: false })),
+      ...[...now].filter((id) => !before.has(id)).map((peerId) => ({ peerId, connected: true }))
+    ]
+    for (const change of changes) {
+      for (const listener of this.#listeners) {
+        report(listener, change)
+      }
     }
   }
 }

@@ -1,28 +1,33 @@
-import type { AbortOptions, Connection, Libp2p, Stream } from '@libp2p/interface'
-import type { Multiaddr } from '@multiformats/multiaddr'
+import type { Connection, Libp2p } from '@libp2p/interface'
 import {
   ClosedError,
-  ClusterMismatchError,
   ConnectionError,
+  hasErrorCode,
+  InvalidArgumentError,
+  isWakuLightError,
   NoUsablePeerError,
-  type PeerFailure,
-  TimeoutError,
-  WakuLightError
+  type PeerFailure
 } from '../errors.ts'
-import { withDeadline, withSignals } from '../lib/deadline.ts'
+import { assertTimeoutMs, withSignals } from '../lib/deadline.ts'
+import { toLogger } from '../lib/report.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { Logger } from '../options.ts'
-import { METADATA_PROTOCOL, type Metadata } from '../wire/metadata.ts'
-import { type AddressPolicy, parseServiceAddress } from './addresses.ts'
+import { METADATA_PROTOCOL } from '../wire/metadata.ts'
+import { dialFirst } from './dial.ts'
 import { type ExchangeReply, type ExchangeRequest, exchange } from './exchange.ts'
-import { answerMetadata, requestMetadata } from './metadata.ts'
-import { fromNetworkOptions, type NetworkOptions, toNetworkConfig } from './network.ts'
+import { Membership } from './membership.ts'
+import { fromNetworkOptions, type NetworkOptions } from './network.ts'
+import { type Peer, toPeers } from './peer.ts'
 import type { ServicePeer, ServicePeers } from './service-peers.ts'
+import { Turnstile } from './turnstile.ts'
 
-/** How long things may take, in milliseconds. */
+/** How long things may take, in milliseconds, and how many may happen at a time. */
 export const PEER_DEFAULTS = {
   dialTimeoutMs: 10_000,
-  metadataTimeoutMs: 5_000
+  metadataTimeoutMs: 5_000,
+  /** Half of the streams that libp2p opens for one protocol. */
+  maxRequestsPerPeer: 32,
+  maxWaitingRequestsPerPeer: 4096
 } as const
 
 /** The part of libp2p that is used here. */
@@ -34,29 +39,31 @@ export interface ServicePeersOptions extends NetworkOptions {
   readonly serviceNodes: readonly string[]
   /** Allows addresses of private networks. Loopback is always allowed. @default false */
   readonly allowPrivateAddresses?: boolean
-  /** For one dial, in milliseconds. @default 10000 */
+  /** For one dial, all addresses of a node together, in milliseconds. @default 10000 */
   readonly dialTimeoutMs?: number
+  /** For the question which cluster a node belongs to; one that does not answer is used. Milliseconds. @default 5000 */
+  readonly metadataTimeoutMs?: number
+  /** Requests to one node at a time; more of them wait in line. @default 32 */
+  readonly maxRequestsPerPeer?: number
   readonly logger?: Logger
 }
 
 /** Service peers with a lifetime. */
 export interface ManagedServicePeers extends ServicePeers {
+  /**
+   * Connects ahead of the first call: to the first node, or, to learn the network, to all of them. Never rejects: what goes
+   * wrong shows in the calls.
+   */
+  prepare(): Promise<void>
   /** Ends all calls under way with {@link ClosedError}; safe to call again. */
   close(): Promise<void>
-}
-
-interface Peer extends ServicePeer {
-  readonly multiaddrs: readonly Multiaddr[]
-  /** Why it cannot be dialed at all. */
-  refusal: WakuLightError | undefined
-  failedAt: number
 }
 
 /**
  * Service peers over a libp2p that the caller made and keeps. Registers the metadata handler, without which both reference
  * nodes drop a client; so call it before the first dial.
  *
- * @throws {@link InvalidArgumentError} for network options that do not go together
+ * @throws {@link InvalidArgumentError} for options that are wrong or do not go together
  */
 export async function createServicePeers(
   libp2p: Dialer,
@@ -70,35 +77,58 @@ export async function createServicePeers(
 class PeerSet implements ManagedServicePeers {
   readonly #libp2p: Dialer
   readonly #peers: readonly Peer[]
-  readonly #logger: Logger | undefined
+  readonly #logger: Logger
   readonly #dialTimeoutMs: number
   readonly #closing = new AbortController()
-  /** One verdict a connection: whether its peer belongs to our network. */
-  readonly #verdicts = new WeakMap<Connection, Promise<void>>()
-  #network: NetworkConfig | undefined
+  readonly #membership: Membership
   #learning: Promise<NetworkConfig> | undefined
   #failures = 0
 
   constructor(libp2p: Dialer, options: ServicePeersOptions) {
+    assertOptions(options)
     this.#libp2p = libp2p
-    this.#logger = options.logger
+    this.#logger = toLogger(options.logger)
     this.#dialTimeoutMs = options.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs
-    this.#network = fromNetworkOptions(options)
-    this.#peers = toPeers(options.serviceNodes, {
-      secureContextOnly: globalThis.location?.protocol === 'https:',
-      allowPrivateAddresses: options.allowPrivateAddresses ?? false
+    this.#membership = new Membership({
+      network: fromNetworkOptions(options),
+      timeoutMs: options.metadataTimeoutMs ?? PEER_DEFAULTS.metadataTimeoutMs,
+      logger: this.#logger,
+      signal: this.#closing.signal
     })
-    for (const { peerId, refusal } of this.#peers) {
-      if (refusal !== undefined) {
-        this.#logger?.warn('service node skipped', { peerId, reason: refusal.message })
-      }
+    const maxRunning = options.maxRequestsPerPeer ?? PEER_DEFAULTS.maxRequestsPerPeer
+    const policy = {
+      secureContextOnly: /^https:/.test(globalThis.location?.origin ?? ''),
+      allowPrivateAddresses: options.allowPrivateAddresses ?? false
+    }
+    const { peers, skipped } = toPeers(
+      options.serviceNodes,
+      policy,
+      () => new Turnstile(maxRunning, PEER_DEFAULTS.maxWaitingRequestsPerPeer)
+    )
+    this.#peers = peers
+    for (const { peerId, error } of skipped) {
+      this.#logger.warn('address skipped', { peerId, reason: error.message })
     }
   }
 
   async open(): Promise<void> {
-    await this.#libp2p.handle(METADATA_PROTOCOL, (stream, connection) =>
-      this.#onMetadata(stream, connection)
-    )
+    await this.#libp2p.handle(METADATA_PROTOCOL, async (stream, connection) => {
+      const peer = this.#peers.find((candidate) => candidate.owns(connection))
+      await this.#membership.answer(stream, connection, peer)
+    })
+  }
+
+  async prepare(): Promise<void> {
+    const { signal } = this.#closing
+    try {
+      await this.network(signal)
+      const [first] = this.#ranked()
+      if (first?.refusal === undefined && first !== undefined) {
+        await this.#attempt(first, signal, () => this.#ready(first, signal))
+      }
+    } catch (error) {
+      this.#logger.debug('not connected yet', { reason: String(error) })
+    }
   }
 
   async close(): Promise<void> {
@@ -109,24 +139,19 @@ class PeerSet implements ManagedServicePeers {
   }
 
   candidates(): readonly ServicePeer[] {
-    return [...this.#peers].sort(
-      (a, b) =>
-        Number(a.refusal !== undefined) - Number(b.refusal !== undefined) ||
-        Number(this.#isConnected(b)) - Number(this.#isConnected(a)) ||
-        a.failedAt - b.failedAt
-    )
+    return this.#ranked()
   }
 
   async network(signal: AbortSignal): Promise<NetworkConfig> {
-    if (this.#network !== undefined) {
-      return this.#network
-    }
-    this.#learning ??= this.#learn().finally(() => {
-      this.#learning = undefined
+    return await this.#until(signal, async () => {
+      if (this.#membership.network !== undefined) {
+        return this.#membership.network
+      }
+      this.#learning ??= this.#learn().finally(() => {
+        this.#learning = undefined
+      })
+      return await this.#learning
     })
-    const learning = this.#learning
-    learning.catch(() => undefined)
-    return await this.#until(signal, () => learning)
   }
 
   async request(
@@ -134,20 +159,20 @@ class PeerSet implements ManagedServicePeers {
     request: ExchangeRequest,
     signal: AbortSignal
   ): Promise<ExchangeReply & ServicePeer> {
-    const known = this.#peers.find(({ peerId }) => peerId === peer.peerId)
+    const known = this.#peers.find((candidate) => candidate.isCalled(peer.peerId))
     return await this.#until(signal, async (linked) => {
-      try {
-        const connection = await this.#connect(known, linked)
-        await this.#verdict(connection, known)
-        const reply = await exchange(connection, request, linked)
-        this.#note(known, true)
-        return { ...reply, peerId: connection.remotePeer.toString() }
-      } catch (error) {
-        if (!signal.aborted || signal.reason instanceof TimeoutError) {
-          this.#note(known, false)
-        }
-        throw error
+      if (known === undefined) {
+        throw new ConnectionError('this peer is not among the service nodes')
       }
+      return await this.#attempt(known, signal, async () => {
+        // Before the line, so that a node that is down fails at once; again after it, as time has passed.
+        await this.#ready(known, linked)
+        return await known.turnstile.run(async () => {
+          const connection = await this.#ready(known, linked)
+          const reply = await exchange(connection, request, linked)
+          return { ...reply, peerId: connection.remotePeer.toString() }
+        }, linked)
+      })
     })
   }
 
@@ -156,192 +181,94 @@ class PeerSet implements ManagedServicePeers {
     return await withSignals([this.#closing.signal, signal], run)
   }
 
-  #note(peer: Peer | undefined, good: boolean): void {
-    if (peer !== undefined) {
-      peer.failedAt = good ? 0 : ++this.#failures
+  /** Runs something, and keeps in mind whether the node was good for it. */
+  async #attempt<T>(peer: Peer, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    try {
+      const result = await run()
+      peer.failedAt = 0
+      return result
+    } catch (error) {
+      if (isFault(error) && (!signal.aborted || hasErrorCode(signal.reason, 'ERR_TIMEOUT'))) {
+        peer.failedAt = ++this.#failures
+      }
+      // Why a node was left says more than what that broke.
+      throw (isWakuLightError(error) && peer.refusal) || error
     }
   }
 
-  #isConnected(peer: Peer): boolean {
-    return this.#openConnection(peer) !== undefined
+  #ranked(): readonly Peer[] {
+    const open = this.#openConnections()
+    const rank = (peer: Peer): number => (open.some((connection) => peer.owns(connection)) ? 0 : 1)
+    return [...this.#peers].sort(
+      (a, b) =>
+        Number(a.refusal !== undefined) - Number(b.refusal !== undefined) ||
+        a.failedAt - b.failedAt ||
+        rank(a) - rank(b)
+    )
   }
 
-  #openConnection({ peerId, multiaddrs }: Peer): Connection | undefined {
-    return this.#libp2p
-      .getConnections()
-      .find(
-        ({ status, remotePeer, remoteAddr }) =>
-          status === 'open' &&
-          (remotePeer.toString() === peerId ||
-            multiaddrs.some((address) => address.equals(remoteAddr)))
-      )
+  #openConnections(): readonly Connection[] {
+    return this.#libp2p.getConnections().filter(({ status }) => status === 'open')
   }
 
-  async #connect(peer: Peer | undefined, signal: AbortSignal): Promise<Connection> {
-    if (peer === undefined) {
-      throw new ConnectionError('this peer is not among the service nodes')
-    }
+  /** A connection to a node that is of our network, as far as can be told. */
+  async #ready(peer: Peer, signal: AbortSignal): Promise<Connection> {
+    const connection = await this.#connect(peer, signal)
+    await this.#membership.check(connection, peer)
+    return connection
+  }
+
+  async #connect(peer: Peer, signal: AbortSignal): Promise<Connection> {
     if (peer.refusal !== undefined) {
       throw peer.refusal
     }
-    const open = this.#openConnection(peer)
+    const open = this.#openConnections().find((connection) => peer.owns(connection))
     if (open !== undefined) {
       return open
     }
-    return await withDeadline('dial', { signal }, this.#dialTimeoutMs, (inner) =>
-      dial(this.#libp2p, peer, { signal: inner })
-    )
+    const connection = await dialFirst(this.#libp2p, peer.multiaddrs, this.#dialTimeoutMs, signal)
+    peer.owns(connection)
+    return connection
   }
 
-  /** Resolves once the peer is known to be of our network, or cannot be asked. */
-  async #verdict(connection: Connection, peer: Peer | undefined): Promise<void> {
-    let verdict = this.#verdicts.get(connection)
-    if (verdict === undefined) {
-      verdict = this.#judge(connection, peer)
-      this.#verdicts.set(connection, verdict)
-    }
-    await verdict
-  }
-
-  async #judge(connection: Connection, peer: Peer | undefined): Promise<void> {
-    let remote: Metadata
-    try {
-      remote = await this.#askMetadata(connection)
-    } catch (error) {
-      this.#closing.signal.throwIfAborted()
-      this.#logger?.debug('metadata could not be read', {
-        peerId: peer?.peerId,
-        reason: String(error)
-      })
-      return
-    }
-    this.#assertCluster(connection, peer, remote)
-  }
-
-  /** Leaves a peer of another cluster, for good: it is not dialed again. */
-  #assertCluster(connection: Connection, peer: Peer | undefined, remote: Metadata): void {
-    const network = this.#network
-    if (network !== undefined && remote.clusterId !== network.clusterId) {
-      const error = new ClusterMismatchError(
-        network.clusterId,
-        remote.clusterId,
-        connection.remotePeer.toString()
-      )
-      this.#logger?.warn('service node left', { peerId: peer?.peerId, reason: error.message })
-      connection.abort(error)
-      if (peer !== undefined) {
-        peer.refusal = error
-      }
-      throw error
-    }
-  }
-
-  async #askMetadata(connection: Connection): Promise<Metadata> {
-    const options = { signal: this.#closing.signal }
-    return await withDeadline('metadata', options, PEER_DEFAULTS.metadataTimeoutMs, (signal) =>
-      requestMetadata(connection, { clusterId: this.#network?.clusterId, shards: [] }, signal)
-    )
-  }
-
-  /** A peer asks for our cluster. Before we know it, we say what the peer says. */
-  async #onMetadata(stream: Stream, connection: Connection): Promise<void> {
-    const options = { signal: this.#closing.signal }
-    const peer = this.#peers.find((candidate) => this.#openConnection(candidate) === connection)
-    try {
-      let asked: Metadata = { shards: [] }
-      await withDeadline('metadata', options, PEER_DEFAULTS.metadataTimeoutMs, (signal) =>
-        answerMetadata(
-          stream,
-          (remote) => {
-            asked = remote
-            return { clusterId: this.#network?.clusterId ?? remote.clusterId ?? 0, shards: [] }
-          },
-          signal
-        )
-      )
-      this.#assertCluster(connection, peer, asked)
-    } catch (error) {
-      this.#logger?.debug('metadata could not be answered', {
-        peerId: peer?.peerId,
-        reason: String(error)
-      })
-    }
-  }
-
-  /** Asks all nodes at once; the first that tells decides. */
+  /** Asks all nodes at once; the first that tells decides. Those that tell otherwise later are left. */
   async #learn(): Promise<NetworkConfig> {
+    const { signal } = this.#closing
     const failures: PeerFailure[] = []
-    const asked = this.#peers.map(async (peer) => {
+    const learnFrom = async (peer: Peer): Promise<NetworkConfig> => {
       try {
-        const connection = await this.#connect(peer, this.#closing.signal)
-        return {
-          peerId: peer.peerId,
-          network: toNetworkConfig(await this.#askMetadata(connection))
-        }
+        return await this.#attempt(peer, signal, async () => {
+          const connection = await this.#connect(peer, signal)
+          return await this.#membership.learn(connection, peer)
+        })
       } catch (error) {
-        this.#note(peer, false)
         failures.push({ peerId: peer.peerId, error: error as Error })
         throw error
       }
-    })
+    }
     try {
-      const { peerId, network } = await Promise.any(asked)
-      this.#network = network
-      this.#logger?.info('network learnt', { peerId, ...network })
-      return network
+      return await Promise.any(this.#peers.map(learnFrom))
     } catch {
-      this.#closing.signal.throwIfAborted()
+      signal.throwIfAborted()
       throw new NoUsablePeerError(failures)
     }
   }
 }
 
-async function dial(libp2p: Dialer, peer: Peer, options: AbortOptions): Promise<Connection> {
-  try {
-    return await libp2p.dial([...peer.multiaddrs], options)
-  } catch (error) {
-    options.signal?.throwIfAborted()
-    throw error instanceof WakuLightError
-      ? error
-      : new ConnectionError(`dial failed: ${describe(error)}`, { cause: error })
-  }
+/** True for what speaks against a node: not for what it cannot do by its nature, or what we did wrong. */
+function isFault(error: unknown): boolean {
+  const blameless = ['ERR_UNSUPPORTED', 'ERR_INVALID_ARGUMENT', 'ERR_CLOSED']
+  return isWakuLightError(error) && !blameless.includes(error.code)
 }
 
-/** In words, whatever a dial rejected with: an error, several of them, or something else. */
-function describe(reason: unknown): string {
-  if (reason instanceof AggregateError) {
-    return reason.errors.map(describe).join('; ')
+function assertOptions(options: ServicePeersOptions): void {
+  if (!Array.isArray(options?.serviceNodes)) {
+    throw new InvalidArgumentError('serviceNodes', 'must be an array of multiaddrs')
   }
-  if (reason instanceof Error && reason.message !== '') {
-    return reason.message
+  const { dialTimeoutMs, metadataTimeoutMs, maxRequestsPerPeer = 1 } = options
+  assertTimeoutMs(dialTimeoutMs ?? Infinity, 'dialTimeoutMs')
+  assertTimeoutMs(metadataTimeoutMs ?? Infinity, 'metadataTimeoutMs')
+  if (!Number.isInteger(maxRequestsPerPeer) || maxRequestsPerPeer < 1) {
+    throw new InvalidArgumentError('maxRequestsPerPeer', 'must be a positive integer')
   }
-  return 'no reason given'
-}
-
-/** One entry a node: addresses of one peer id belong together, and those that may not be opened keep their reason. */
-function toPeers(serviceNodes: readonly string[], policy: AddressPolicy): Peer[] {
-  const peers = new Map<string, { multiaddrs: Multiaddr[]; refusal: WakuLightError | undefined }>()
-  for (const address of serviceNodes) {
-    let peerId = String(address)
-    try {
-      const parsed = parseServiceAddress(address, policy)
-      peerId = parsed.peerId ?? peerId
-      const known = peers.get(peerId)
-      peers.set(peerId, {
-        multiaddrs: [...(known?.multiaddrs ?? []), parsed.multiaddr],
-        refusal: undefined
-      })
-    } catch (error) {
-      peerId = /\/p2p\/([^/]+)$/.exec(peerId)?.[1] ?? peerId
-      if (!peers.has(peerId)) {
-        peers.set(peerId, { multiaddrs: [], refusal: error as WakuLightError })
-      }
-    }
-  }
-  return [...peers].map(([peerId, { multiaddrs, refusal }]) => ({
-    peerId,
-    multiaddrs,
-    refusal,
-    failedAt: 0
-  }))
 }

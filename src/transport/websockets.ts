@@ -2,64 +2,97 @@ import type { Transport } from '@libp2p/interface'
 import { webSockets } from '@libp2p/websockets'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ConnectionError } from '../errors.ts'
+import { toEndpoint } from './addresses.ts'
+import { createSocket, type EndableSocket } from './socket.ts'
 
 type WebSocketsComponents = Parameters<ReturnType<typeof webSockets>>[0]
+type DialOptions = Parameters<Transport['dial']>[1]
 
 /** The seam of @libp2p/websockets at which its sockets are made. */
 interface WithConnect extends Transport {
   _connect(address: Multiaddr, options: { signal?: AbortSignal }): Promise<WebSocket>
 }
 
+/** A websocket transport that knows its sockets. */
+export interface ClosingWebSockets {
+  /** For libp2p's `transports`. */
+  readonly transport: (components: WebSocketsComponents) => Transport
+  /** Closes all sockets; those whose peer does not answer are ended after a while. */
+  close(): Promise<void>
+}
+
 /**
- * The websocket transport of libp2p, with the opening of a socket done here: the original leaves a socket open when a dial
- * is aborted, rejects with a bare event, and closes an aborted connection with a code (1006) that the platform refuses, so
- * that it stays open too.
+ * The websocket transport of libp2p, with the opening and closing of sockets done here: the original (10.1.21) leaves a
+ * socket open when a dial is aborted or the handshake after it fails, rejects with a bare event, and closes an aborted
+ * connection with a code (1006) that the platform refuses, so that it stays open too.
  */
-export function closingWebSockets(): (components: WebSocketsComponents) => Transport {
-  return (components) => {
-    const transport = webSockets()(components) as WithConnect
-    transport._connect = async (address, { signal }) => await open(toUrl(address), signal)
-    return transport
+export function closingWebSockets(): ClosingWebSockets {
+  const sockets = new Set<EndableSocket>()
+  return {
+    transport: (components) => {
+      const transport = webSockets()(components) as WithConnect
+      const dial = transport.dial.bind(transport)
+      transport._connect = async (address, { signal }) => {
+        signal?.throwIfAborted()
+        const socket = createSocket(toUrl(address))
+        sockets.add(socket)
+        socket.closed.then(
+          () => sockets.delete(socket),
+          () => undefined
+        )
+        return await opened(socket, signal)
+      }
+      transport.dial = async (address, options) => await dial(address, abortingUpgrader(options))
+      return transport
+    },
+    close: async () => {
+      const closing = [...sockets].map(async ({ socket, closed }) => {
+        socket.close()
+        await closed
+      })
+      await Promise.all(closing)
+    }
   }
 }
 
-/** The URL of a websocket multiaddr: host, port, and ws or wss. */
-function toUrl(address: Multiaddr): string {
-  const parts = address.getComponents()
-  const [host] = parts
-  const port = parts.find(({ name }) => name === 'tcp')?.value
-  const secure = parts.some(({ name }) => name === 'wss' || name === 'tls')
-  const authority = host?.name === 'ip6' ? `[${host.value}]` : host?.value
-  return `${secure ? 'wss' : 'ws'}://${authority}${port === undefined ? '' : `:${port}`}`
+/** Dial options with which a connection whose handshake fails is aborted. */
+function abortingUpgrader(options: DialOptions): DialOptions {
+  const upgrader = Object.create(options.upgrader) as DialOptions['upgrader']
+  upgrader.upgradeOutbound = async (connection, init) => {
+    try {
+      return await options.upgrader.upgradeOutbound(connection, init)
+    } catch (error) {
+      connection.abort(error instanceof Error ? error : new ConnectionError('handshake failed'))
+      throw error
+    }
+  }
+  return { ...options, upgrader }
 }
 
-async function open(url: string, signal: AbortSignal | undefined): Promise<WebSocket> {
-  signal?.throwIfAborted()
-  const socket = new WebSocket(url)
-  socket.binaryType = 'arraybuffer'
-  const close = socket.close.bind(socket)
-  socket.close = (code, reason) => (code === 1006 ? close() : close(code, reason))
+function toUrl(address: Multiaddr): string {
+  const { secure, host, port } = toEndpoint(address)
+  return `${secure ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
 
+/** The socket once it is open; it is ended if it does not come to that. */
+async function opened(
+  { socket, end }: EndableSocket,
+  signal: AbortSignal | undefined
+): Promise<WebSocket> {
   const listeners = new AbortController()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const options = { signal: listeners.signal }
+  const fail = (event: Event): void =>
+    reject(new ConnectionError(`${socket.url} did not open${detail(event)}`))
   socket.addEventListener('open', () => resolve(), options)
-  socket.addEventListener(
-    'error',
-    (event) => reject(new ConnectionError(`${url} did not open${detail(event)}`)),
-    options
-  )
-  socket.addEventListener(
-    'close',
-    () => reject(new ConnectionError(`${url} did not open`)),
-    options
-  )
+  socket.addEventListener('error', fail, options)
+  socket.addEventListener('close', fail, options)
   signal?.addEventListener('abort', () => reject(signal.reason), options)
   try {
     await promise
     return socket
   } catch (error) {
-    close()
+    end()
     throw error
   } finally {
     listeners.abort()

@@ -1,0 +1,107 @@
+import type { Connection } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { hasErrorCode, type WakuLightError } from '../errors.ts'
+import { type AddressPolicy, parseServiceAddress } from './addresses.ts'
+import type { ServicePeer } from './service-peers.ts'
+import type { Turnstile } from './turnstile.ts'
+
+/** An address that is not used, and why. */
+export interface SkippedAddress {
+  /** The peer id, or the address where it names none. */
+  readonly peerId: string
+  readonly error: WakuLightError
+}
+
+/** One service node: its addresses, and what has become of it so far. */
+export class Peer implements ServicePeer {
+  /** Those that may be opened, in the order given. */
+  readonly multiaddrs: Multiaddr[] = []
+  /** Requests to this node pass through here. */
+  readonly turnstile: Turnstile
+  /** Why it is not dialed at all. */
+  refusal: WakuLightError | undefined
+  /** 0 while all is well, else the place of its last failure among all failures. */
+  failedAt = 0
+  readonly #key: string
+  #remoteId: string | undefined
+
+  /** Knows it by `key`: its peer id, or its address where that names none. */
+  constructor(key: string, turnstile: Turnstile) {
+    this.#key = key
+    this.turnstile = turnstile
+  }
+
+  /** Its peer id; its address while that is not known. */
+  get peerId(): string {
+    return this.#remoteId ?? this.#key
+  }
+
+  /** True for its peer id, and for the address by which it was known before. */
+  isCalled(peerId: string): boolean {
+    return peerId === this.#key || peerId === this.#remoteId
+  }
+
+  /** True for a connection to this node. Where its peer id is not known, that goes by the address, and tells the peer id. */
+  owns({ remotePeer, remoteAddr }: Connection): boolean {
+    const remoteId = remotePeer.toString()
+    const owned =
+      remoteId === this.#key ||
+      this.multiaddrs.some(
+        (address) => !namesPeer(address) && address.toString() === withoutPeer(remoteAddr)
+      )
+    if (owned) {
+      this.#remoteId = remoteId
+    }
+    return owned
+  }
+}
+
+/**
+ * Reads the configured addresses: one entry a node, those of one peer id belong together.
+ *
+ * @param serviceNodes - multiaddrs, whatever the caller gave
+ * @param createTurnstile - makes the queue of a node
+ */
+export function toPeers(
+  serviceNodes: readonly string[],
+  policy: AddressPolicy,
+  createTurnstile: () => Turnstile
+): { readonly peers: readonly Peer[]; readonly skipped: readonly SkippedAddress[] } {
+  const peers = new Map<string, Peer>()
+  const skipped: SkippedAddress[] = []
+  const peerOf = (key: string): Peer => {
+    const peer = peers.get(key) ?? new Peer(key, createTurnstile())
+    peers.set(key, peer)
+    return peer
+  }
+  for (const address of serviceNodes) {
+    try {
+      const { multiaddr, peerId } = parseServiceAddress(address, policy)
+      const peer = peerOf(peerId ?? multiaddr.toString())
+      if (!peer.multiaddrs.some((known) => known.equals(multiaddr))) {
+        peer.multiaddrs.push(multiaddr)
+      }
+    } catch (error) {
+      if (!hasErrorCode(error, 'ERR_ADDRESS')) {
+        throw error
+      }
+      const peerId = /\/p2p\/(\w+)$/.exec(error.address)?.[1] ?? error.address
+      peerOf(peerId).refusal ??= error
+      skipped.push({ peerId, error })
+    }
+  }
+  for (const peer of peers.values()) {
+    if (peer.multiaddrs.length > 0) {
+      peer.refusal = undefined
+    }
+  }
+  return { peers: [...peers.values()], skipped }
+}
+
+function namesPeer(address: Multiaddr): boolean {
+  return address.getComponents().some(({ name }) => name === 'p2p')
+}
+
+function withoutPeer(address: Multiaddr): string {
+  return address.toString().replace(/\/p2p\/\w+$/, '')
+}
