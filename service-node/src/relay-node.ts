@@ -18,6 +18,7 @@ export type RelayNode = Libp2p<{ pubsub: GossipSub }>
 const DEFAULT_RPC_BYTES = 4 * 1024 * 1024
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024
 const MAX_STREAMS = 512
+const NEGOTIATION_TIMEOUT_MS = 3000
 
 /** Builds the libp2p node, not yet started: handlers are registered before the first connection. */
 export function createRelayNode(
@@ -44,6 +45,8 @@ export function createRelayNode(
     connectionGater: { denyDialMultiaddr: () => false },
     connectionManager: {
       maxConnections,
+      // gossipsub opens its streams one after the other: a peer that stalls one holds up all others for so long.
+      outboundStreamProtocolNegotiationTimeout: NEGOTIATION_TIMEOUT_MS,
       maxIncomingPendingConnections: maxConnections,
       // Per host and second: behind one address there may be many clients.
       inboundConnectionThreshold: maxConnections
