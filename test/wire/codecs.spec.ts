@@ -170,6 +170,25 @@ for (const codec of CODECS) {
       ).to.deep.equal(good)
     })
 
+    it('refuses or reads a message without one of its fields as the twin does', () => {
+      const fields = readFields(Uint8Array.from(bytes))
+      for (const left of new Set(fields.map(({ fieldNumber }) => fieldNumber))) {
+        let start = 0
+        const rest = fields.flatMap(({ fieldNumber, end }) => {
+          const field = bytes.slice(start, end)
+          start = end
+          return fieldNumber === left ? [] : field
+        })
+        let expected: unknown
+        try {
+          expected = clean(codec.twin(Uint8Array.from(rest)))
+        } catch {
+          expected = INVALID
+        }
+        expect(outcome(codec, rest), `without field ${left}`).to.deep.equal(expected)
+      }
+    })
+
     it('does not touch bytes that it is given', () => {
       const given = Uint8Array.from([...bytes, ...fieldBytes(1, 5, [1, 2, 3, 4])])
       const before = toHex(given)
