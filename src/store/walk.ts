@@ -215,14 +215,16 @@ class Walk {
   ): AsyncGenerator<MergedPage> {
     const { criteria, forward, pageLimit } = this.#init
     const { last } = this.#position
-    const byHash = node !== undefined && this.#generation(node.protocol)?.strictOrder !== true
+    const generation = this.#generation(node?.protocol)
+    const byHash = node !== undefined && generation?.strictOrder !== true
+    const byTime = !byHash || (generation?.filtersByTime === true && last?.time !== 0n)
     const sources = subQueries.map((subQuery, index) => {
       const from = node?.sources[index] ?? {}
       const query = this.#query(subQuery, bound)
       const { timeStart, timeEnd } = criteria
       const expected = { query, timeStart, timeEnd, derive: deriveFrom(network) }
       const delivered = {
-        last: byHash ? undefined : last,
+        last: byTime ? last : undefined,
         after: byHash ? from.after : undefined,
         recent: this.#recent
       }
