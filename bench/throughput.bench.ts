@@ -11,7 +11,9 @@ const COUNT = Number(process.env.COUNT ?? 10_000)
 const PAYLOAD_BYTES = 300
 const CONTENT_TOPIC = '/bench/1/throughput/bytes'
 
-const child = fork(fileURLToPath(new URL('lib/service-node.ts', import.meta.url)), { execArgv: ['--import=tsx'] })
+const child = fork(fileURLToPath(new URL('lib/service-node.ts', import.meta.url)), {
+  execArgv: ['--import=tsx']
+})
 try {
   const [address] = (await once(child, 'message')) as [string]
   const node = await createLightNode({ serviceNodes: [address], clusterId: 66, shardCount: 8 })
@@ -27,7 +29,10 @@ try {
 async function push(client: LightPushClient): Promise<void> {
   const payload = (): Uint8Array => crypto.getRandomValues(new Uint8Array(PAYLOAD_BYTES))
   const one = async (): Promise<void> => {
-    const { status, attempts } = await client.push({ contentTopic: CONTENT_TOPIC, payload: payload() })
+    const { status, attempts } = await client.push({
+      contentTopic: CONTENT_TOPIC,
+      payload: payload()
+    })
     if (status !== 'published') {
       throw new Error(`push ended as ${status}: ${JSON.stringify(attempts)}`)
     }
@@ -73,5 +78,7 @@ async function timed(what: string, count: number, run: () => Promise<void>): Pro
   const start = performance.now()
   await run()
   const seconds = (performance.now() - start) / 1_000
-  console.log(`${what}: ${count} in ${seconds.toFixed(2)} s, ${Math.round(count / seconds)} a second`)
+  console.log(
+    `${what}: ${count} in ${seconds.toFixed(2)} s, ${Math.round(count / seconds)} a second`
+  )
 }

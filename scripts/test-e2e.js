@@ -1,7 +1,8 @@
-// The specs that drive the example page in Chromium. They find the browser in CHROME_BIN.
+// The specs that drive the example page in Chromium. They find the browser in CHROME_BIN, and how to start it in
+// CHROMIUM_FLAGS.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { findChromium } from './find-browser.js'
+import { CHROMIUM_FLAGS, findChromium } from './find-browser.js'
 import { root } from './lib/package.js'
 
 const mocha = join(root, 'node_modules/mocha/bin/mocha.js')
@@ -15,6 +16,14 @@ const result = spawnSync(
     '--timeout=60000',
     'test/e2e/**/*.spec.ts'
   ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, CHROME_BIN: findChromium() } }
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      CHROME_BIN: findChromium(),
+      CHROMIUM_FLAGS: CHROMIUM_FLAGS.join(' ')
+    }
+  }
 )
 process.exitCode = result.status ?? 1
