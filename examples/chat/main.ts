@@ -33,8 +33,7 @@ byId('join-form').addEventListener('submit', (event) => {
   if (problem === undefined) {
     join(wishes).catch(reportError)
   } else {
-    showForm(wishes, problem.text)
-    problem.field.focus()
+    showForm(wishes, problem.text, problem.field)
   }
 })
 
@@ -102,6 +101,7 @@ async function join(wishes: Wishes): Promise<void> {
     listening
   )
 
+  view.show()
   room.open().catch(reportError)
   try {
     await node.network({ signal: listening.signal })
@@ -109,7 +109,7 @@ async function join(wishes: Wishes): Promise<void> {
     // a node that is away may come back; one that cannot be used goes back to the form
     if (!listening.signal.aborted && isHopeless(error)) {
       await leave?.()
-      showForm(wishes, `No service node can be used: ${describeError(error)}.`)
+      showForm(wishes, `No service node can be used: ${describeError(error)}.`, fields.nodes)
     }
   }
 }
@@ -158,7 +158,7 @@ function findProblem(wishes: Wishes): { text: string; field: HTMLElement } | und
     : undefined
 }
 
-function showForm(wishes: Wishes, problem?: string): void {
+function showForm(wishes: Wishes, problem?: string, field?: HTMLElement): void {
   fields.nick.value = wishes.nick || (readStorage('nick') ?? '')
   fields.room.value = wishes.room || (readStorage('room') ?? '')
   fields.nodes.value = wishes.nodes.join('\n') || (readStorage('nodes') ?? '')
@@ -166,8 +166,9 @@ function showForm(wishes: Wishes, problem?: string): void {
   error.hidden = problem === undefined
   error.textContent = problem ?? ''
   byId('join').hidden = false
-  const empty = Object.values(fields).find((field) => field.value === '')
-  ;(empty ?? fields.nick).focus()
+  const empty = Object.values(fields).find(({ value }) => value === '')
+  const focused = field ?? empty ?? fields.nick
+  focused.focus()
 }
 
 /** For the next visit, and for a reload. */

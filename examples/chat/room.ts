@@ -288,11 +288,18 @@ export class Room {
     }
   }
 
-  /** Behind the newest message that is known; with nothing known, far enough back for clocks that differ. */
+  /**
+   * Back behind the newest message that is known, but not into what the walk back has yet to bring. With nothing known, far
+   * enough back for clocks that differ.
+   */
   #followFrom(): bigint {
-    const newest = this.#entries.findLast((entry) => entry.stored)?.time
-    const settled = fromMilliseconds(Date.now() - SETTLING_MS)
-    return newest !== undefined && newest < settled ? newest : settled
+    const stored = this.#entries.filter((entry) => entry.stored)
+    const [oldest, newest] = [stored[0], stored.at(-1)]
+    if (oldest === undefined || newest === undefined) {
+      return fromMilliseconds(Date.now() - SETTLING_MS)
+    }
+    const overlapping = newest.time - fromMilliseconds(OVERLAP_MS)
+    return overlapping > oldest.time ? overlapping : oldest.time
   }
 
   #onFollowProgress(event: FollowProgress): void {

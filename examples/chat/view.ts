@@ -17,7 +17,7 @@ const NEAR_BEGINNING_PX = 240
 /** Messages of one person within this time stand together. */
 const GROUP_MS = 5 * 60_000
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
 const calendar = new Intl.DateTimeFormat(undefined, {
   weekday: 'long',
   day: 'numeric',
@@ -53,10 +53,13 @@ export class ChatView {
     this.#title = `#${names.room}`
     byId('room-name').textContent = this.#title
     byId('my-nick').textContent = names.nick
+  }
+
+  show(): void {
     this.#listen()
-    this.update({ type: 'connection' })
-    this.update({ type: 'history' })
-    this.update({ type: 'entries', arrived: [] })
+    this.#showConnection(this.#room.connection)
+    this.#showHistory()
+    this.#showEntries([])
     byId('chat').hidden = false
     this.#text.focus()
   }
@@ -148,18 +151,25 @@ export class ChatView {
   /** Changes the list so that what is being read stays where it is on the screen. */
   #keepingPlace(change: () => void): void {
     const anchor = this.#atEnd ? undefined : this.#firstVisible()
-    const before = anchor?.getBoundingClientRect().top ?? 0
+    const before = this.#topOf(anchor) ?? 0
     change()
-    if (anchor === undefined) {
+    const after = this.#topOf(anchor)
+    if (this.#atEnd) {
       this.#toEnd()
-    } else {
-      this.#scroll.scrollTop += anchor.getBoundingClientRect().top - before
+    } else if (after !== undefined) {
+      this.#scroll.scrollTop += after - before
     }
   }
 
-  #firstVisible(): Element | undefined {
+  /** The key of a message, as its element may be replaced by another one. */
+  #firstVisible(): string | undefined {
     const { top } = this.#scroll.getBoundingClientRect()
-    return [...this.#list.children].find((child) => child.getBoundingClientRect().bottom > top)
+    return this.#room.entries.find(({ key }) => (this.#topOf(key) ?? top) > top)?.key
+  }
+
+  #topOf(key: string | undefined): number | undefined {
+    const item = key === undefined ? undefined : this.#items.get(key)
+    return item?.element.querySelector('.bubble')?.getBoundingClientRect().top
   }
 
   #showEntries(arrived: readonly Entry[]): void {
@@ -212,7 +222,12 @@ export class ChatView {
       return known.element
     }
     const element = make()
+    const hadFocus = known?.element.contains(document.activeElement)
     known?.element.replaceWith(element)
+    if (hadFocus) {
+      const next = element.querySelector('button') ?? this.#text
+      next.focus()
+    }
     this.#items.set(key, { element, looks })
     return element
   }
