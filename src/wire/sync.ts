@@ -54,7 +54,8 @@ export function encodeSyncPayload(
 }
 
 /**
- * Decodes a payload, of the newer layout or else of the older one: nothing but the content tells them apart.
+ * Decodes a payload, of the given layout, or of the newer or else the older one: nothing but the content tells them apart.
+ * What both could have written, which takes cluster 0, passes for the newer, unless a topic would be empty or unprintable.
  *
  * @throws {@link InvalidMessageError} for bytes that are of neither layout: truncated or followed by others, varints that are
  * longer than they need be or than nine bytes, bounds or items that do not strictly ascend, items out of their range, topics
@@ -63,7 +64,8 @@ export function encodeSyncPayload(
  */
 export function decodeSyncPayload(
   bytes: Uint8Array,
-  limits: SyncPayloadLimits = SYNC_PAYLOAD_LIMITS
+  limits: SyncPayloadLimits = SYNC_PAYLOAD_LIMITS,
+  layout?: SyncPayload['scope']['layout']
 ): SyncPayload | EmptySyncPayload {
   if (bytes.length === 0) {
     return 'mismatch'
@@ -74,6 +76,9 @@ export function decodeSyncPayload(
   if (bytes.length > limits.maxPayloadBytes) {
     const { maxPayloadBytes } = limits
     throw new LimitExceededError(`a payload exceeds ${maxPayloadBytes} bytes`, maxPayloadBytes)
+  }
+  if (layout !== undefined) {
+    return decodeLayout(bytes, limits, layout === 'topics' ? readTopicScope : readShardScope)
   }
   try {
     return decodeLayout(bytes, limits, readTopicScope)

@@ -1,0 +1,170 @@
+import { LimitExceededError } from '../errors.ts'
+import type { FingerprintRange, ItemSetRange, SyncId, SyncRange } from '../wire/sync-payload.ts'
+import { compareByTime } from './compare.ts'
+import { MIN_FINGERPRINT_SPAN, splitRange } from './split.ts'
+import type { SyncBounds, SyncIndex } from './sync-index.ts'
+
+/** How ranges are answered. */
+export interface AnswerTuning {
+  /** A range that differs and in which we hold this many items, or fewer, is answered with all of them. */
+  readonly maxListedItems: number
+  /** Into how many fingerprints a range that differs is split at most. */
+  readonly maxParts: number
+  /** From this size on, what is left of an answer is put off: its ranges are answered with one fingerprint each. */
+  readonly maxReplyBytes: number
+  /** How many differences one answer may find. */
+  readonly maxDifferences: number
+  /** Whether a peer is told what it lacks, so that it can fetch it, and not only what we lack. */
+  readonly tellAll: boolean
+}
+
+const ITEM_BYTES = 38
+const RANGE_BYTES = 8
+const FINGERPRINT_BYTES = 40
+
+/** Items of adjacent times at which the sides differ. */
+interface Piece {
+  readonly lower: bigint
+  upper: bigint
+  readonly items: SyncId[]
+}
+
+/**
+ * Our answer to the ranges of one payload. It sends fingerprints rather than lists, and answers a list with the times alone
+ * at which the sides differ: at each of them our own items, as a set that wants no answer, from which the peer learns what
+ * we lack, and what it lacks. In between it says Skip.
+ *
+ * All bounds are times with hash 0: other hashes do not survive the wire.
+ */
+export class Answer {
+  readonly ranges: SyncRange[] = []
+  /** What the peer lacks. */
+  readonly toSend: SyncId[] = []
+  /** What we lack. */
+  readonly toFetch: SyncId[] = []
+  readonly #index: SyncIndex
+  readonly #tuning: AnswerTuning
+  #sizeBytes = 0
+
+  constructor(index: SyncIndex, tuning: AnswerTuning) {
+    this.#index = index
+    this.#tuning = tuning
+  }
+
+  /** Whether nothing is left to do in any range. */
+  get isSettled(): boolean {
+    return this.ranges.every(({ type }) => type === 'skip')
+  }
+
+  /** Answers one range; they have to come in order. */
+  add(range: SyncRange): void {
+    if (range.type === 'fingerprint') {
+      this.#addFingerprint(range)
+    } else if (range.type === 'item-set') {
+      this.#addItemSet(range)
+    } else {
+      this.skip(range)
+    }
+  }
+
+  /** Says that nothing is left to do in a range. One within a single time needs no words: the next starts there again. */
+  skip({ lower, upper }: SyncBounds): void {
+    const last = this.ranges.at(-1)
+    if (last?.type === 'skip') {
+      this.ranges[this.ranges.length - 1] = { type: 'skip', lower: last.lower, upper }
+    } else if (lower < upper) {
+      this.#put({ type: 'skip', lower, upper }, RANGE_BYTES)
+    }
+  }
+
+  /** Says what we hold in a range by fingerprints, one for each part. */
+  addParts(bounds: SyncBounds, maxParts: number): void {
+    let { lower } = bounds
+    for (const upper of [...splitRange(this.#index, bounds, maxParts), bounds.upper]) {
+      const { fingerprint } = this.#index.summarize({ lower, upper })
+      this.#put({ type: 'fingerprint', lower, upper, fingerprint }, FINGERPRINT_BYTES)
+      lower = upper
+    }
+  }
+
+  #addFingerprint(range: FingerprintRange): void {
+    const { count, fingerprint } = this.#index.summarize(range)
+    const { maxListedItems, maxParts } = this.#tuning
+    if (fingerprint.every((byte, index) => byte === range.fingerprint[index])) {
+      this.skip(range)
+    } else if (this.#mayPutOff(range)) {
+      this.addParts(range, 1)
+    } else {
+      const parts = Math.min(maxParts, Math.ceil(Math.sqrt(count)))
+      if (count > maxListedItems && splitRange(this.#index, range, parts).length > 0) {
+        this.addParts(range, parts)
+      } else {
+        this.#putItems(range, [...this.#index.entries(range)], false)
+      }
+    }
+  }
+
+  #addItemSet(range: ItemSetRange): void {
+    let done = range.lower
+    let piece: Piece | undefined
+    const close = (upTo: bigint): void => {
+      if (piece !== undefined) {
+        this.skip({ lower: done, upper: piece.lower })
+        this.#putItems(piece, piece.items, true)
+        done = piece.upper
+        piece = undefined
+      }
+      this.skip({ lower: done, upper: upTo })
+      done = upTo
+    }
+    for (const group of compareByTime(this.#index.entries(range), range.items)) {
+      const { timestamp, held, toSend, toFetch } = group
+      if (!range.reconciled && this.#mayPutOff({ lower: timestamp, upper: range.upper }, piece)) {
+        close(timestamp)
+        this.addParts({ lower: timestamp, upper: range.upper }, 1)
+        return
+      }
+      this.#found(toSend, toFetch)
+      if (toFetch.length === 0 && (toSend.length === 0 || !this.#tuning.tellAll)) {
+        close(timestamp)
+      } else if (!range.reconciled && range.upperHash === undefined) {
+        piece ??= { lower: timestamp, upper: timestamp, items: [] }
+        piece.upper = timestamp + 1n
+        piece.items.push(...held)
+      } else if (!range.reconciled) {
+        this.#putItems(range, [...this.#index.entries(range)], true)
+      }
+    }
+    close(range.upper)
+  }
+
+  #found(toSend: readonly SyncId[], toFetch: readonly SyncId[]): void {
+    const { maxDifferences } = this.#tuning
+    this.toSend.push(...toSend)
+    this.toFetch.push(...toFetch)
+    if (this.toSend.length + this.toFetch.length > maxDifferences) {
+      throw new LimitExceededError(`more than ${maxDifferences} differences`, maxDifferences)
+    }
+  }
+
+  /** Whether the answer is long enough, and the range wide enough, to leave it for the next one. */
+  #mayPutOff({ lower, upper }: SyncBounds, piece?: Piece): boolean {
+    const sizeBytes = this.#sizeBytes + (piece?.items.length ?? 0) * ITEM_BYTES
+    return sizeBytes > this.#tuning.maxReplyBytes && upper - lower >= MIN_FINGERPRINT_SPAN
+  }
+
+  #putItems(
+    { lower, upper, upperHash }: SyncBounds,
+    items: readonly SyncId[],
+    reconciled: boolean
+  ): void {
+    const bounds = upperHash === undefined ? { lower, upper } : { lower, upper, upperHash }
+    const sizeBytes = RANGE_BYTES + items.length * ITEM_BYTES
+    this.#put({ type: 'item-set', ...bounds, items, reconciled }, sizeBytes)
+  }
+
+  #put(range: SyncRange, sizeBytes: number): void {
+    this.ranges.push(range)
+    this.#sizeBytes += sizeBytes
+  }
+}

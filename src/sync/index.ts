@@ -1,0 +1,24 @@
+/**
+ * `waku-light/sync`: reconcile what two archives hold. The engine is pure: no clock, no randomness, no I/O. A client room: it
+ * imports no libp2p value and no other client room.
+ *
+ * @packageDocumentation
+ */
+export type { AnswerTuning } from './answer.ts'
+export type { SyncLayout } from './scope.ts'
+export {
+  type SyncBounds,
+  SyncIndex,
+  type SyncIndexInit,
+  type SyncSummary
+} from './sync-index.ts'
+export {
+  SYNC_SESSION_DEFAULTS,
+  type SyncOutcome,
+  SyncSession,
+  type SyncSessionInit,
+  type SyncSessionOptions,
+  type SyncStep,
+  type SyncWindow
+} from './sync-session.ts'
+export type { SyncFilter, SyncTopics } from './topic-table.ts'

@@ -1,0 +1,221 @@
+import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
+import type { SyncId } from '../wire/sync-payload.ts'
+import { type SyncFilter, type SyncTopics, TopicTable } from './topic-table.ts'
+import {
+  createLeaf,
+  ENTRY_WORDS,
+  HASH_OFFSET,
+  HASH_WORDS,
+  hasKey,
+  insertEntry,
+  joinNodes,
+  KEY_WORDS,
+  type Node,
+  placeAt,
+  pruneBefore,
+  summarizeBefore,
+  xorInto
+} from './tree.ts'
+
+/** From (`lower`, hash 0) inclusive to (`upper`, `upperHash` or hash 0) exclusive. */
+export interface SyncBounds {
+  readonly lower: bigint
+  readonly upper: bigint
+  readonly upperHash?: Uint8Array | undefined
+}
+
+/** What an index says of a range. */
+export interface SyncSummary {
+  readonly count: number
+  /** Exclusive or of the hashes, 32 bytes. */
+  readonly fingerprint: Uint8Array<ArrayBuffer>
+}
+
+/** How {@link SyncIndex} is made. */
+export interface SyncIndexInit {
+  /** @default 1_000_000 */
+  readonly maxEntries?: number
+}
+
+const HASH_BYTES = 32
+const MAX_TIME = 2n ** 63n - 1n
+
+/**
+ * What an archive holds, as far as Waku Sync has to know: times, hashes and topics of its messages, in order.
+ *
+ * Insertion, pruning and questions about a range take logarithmic time. An entry takes 44 bytes where entries come in
+ * order, about 64 where they come in no order, at most 95; each pair of topics in use is kept once besides.
+ *
+ * @example
+ * ```ts
+ * const index = new SyncIndex()
+ * index.insert({ timestamp, hash }, { pubsubTopic, contentTopic })
+ * index.prune(now - 3_900_000_000_000n)
+ * ```
+ */
+export class SyncIndex {
+  readonly #maxEntries: number
+  readonly #topics = new TopicTable()
+  readonly #entry = new Uint32Array(ENTRY_WORDS)
+  #root: Node = createLeaf()
+
+  constructor({ maxEntries = 1_000_000 }: SyncIndexInit = {}) {
+    if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
+      throw new InvalidArgumentError('maxEntries', 'must be a positive integer')
+    }
+    this.#maxEntries = maxEntries
+  }
+
+  /** How many entries there are. */
+  get size(): number {
+    return this.#root.count
+  }
+
+  /**
+   * Adds a message. Ephemeral ones do not belong here.
+   *
+   * @returns false if it was there already
+   * @throws {@link InvalidArgumentError} for a time that is negative or exceeds 63 bits, or a hash of another length than 32
+   * @throws {@link LimitExceededError} if the index is full; pruning makes room
+   */
+  insert(id: SyncId, topics: SyncTopics): boolean {
+    const entry = this.#toKey(id.timestamp, id.hash)
+    if (this.size >= this.#maxEntries && !hasKey(this.#root, entry)) {
+      const limit = this.#maxEntries
+      throw new LimitExceededError(`the sync index is full with ${limit} entries`, limit)
+    }
+    const topicId = this.#topics.acquire(topics)
+    entry[KEY_WORDS] = topicId
+    const inserted = this.#insertWords(entry)
+    if (!inserted) {
+      this.#topics.release(topicId)
+    }
+    return inserted
+  }
+
+  /** Whether a message is there. */
+  has({ timestamp, hash }: SyncId): boolean {
+    return hasKey(this.#root, this.#toKey(timestamp, hash))
+  }
+
+  /**
+   * Removes what is older than a time.
+   *
+   * @returns how many entries went
+   */
+  prune(before: bigint): number {
+    const count = this.rank(before)
+    for (const { words, offset } of this.#places(0, count)) {
+      this.#topics.release(words[offset + KEY_WORDS] as number)
+    }
+    this.#root = pruneBefore(this.#root, this.#toKey(before))
+    return count
+  }
+
+  /** How many entries are older than a time. */
+  rank(timestamp: bigint): number {
+    return summarizeBefore(this.#root, this.#toKey(timestamp), new Uint32Array(HASH_WORDS))
+  }
+
+  /** The time of the entry at a rank, from 0 to the size, exclusive. */
+  timeAt(rank: number): bigint {
+    const { words, offset } = placeAt(this.#root, rank)
+    return toTime(words, offset)
+  }
+
+  /** Count and fingerprint of a range. */
+  summarize({ lower, upper, upperHash }: SyncBounds): SyncSummary {
+    const xor = new Uint32Array(HASH_WORDS)
+    const before = summarizeBefore(this.#root, this.#toKey(lower), xor)
+    const count = summarizeBefore(this.#root, this.#toKey(upper, upperHash), xor) - before
+    return { count, fingerprint: toBytes(xor, 0) }
+  }
+
+  /** The entries of a range, in order. Nothing may be inserted or pruned meanwhile. */
+  *entries({ lower, upper, upperHash }: SyncBounds): Generator<SyncId, void, undefined> {
+    for (const { words, offset } of this.#places(this.rank(lower), this.#rank(upper, upperHash))) {
+      yield { timestamp: toTime(words, offset), hash: toBytes(words, offset + HASH_OFFSET) }
+    }
+  }
+
+  /**
+   * The part of the index that a filter allows. Where it allows all that is there, that is the index itself and costs
+   * nothing; else a copy of the entries of the range, which takes linear time once.
+   */
+  select(filter: SyncFilter, { lower, upper }: SyncBounds): SyncIndex {
+    const allowed = this.#topics.select(filter)
+    if (allowed === undefined) {
+      return this
+    }
+    const selected = new SyncIndex({ maxEntries: this.#maxEntries })
+    for (const { words, offset } of this.#places(this.rank(lower), this.rank(upper))) {
+      if (allowed.has(words[offset + KEY_WORDS] as number)) {
+        selected.#insertWords(words.subarray(offset, offset + ENTRY_WORDS))
+      }
+    }
+    return selected
+  }
+
+  #rank(timestamp: bigint, hash?: Uint8Array): number {
+    return summarizeBefore(this.#root, this.#toKey(timestamp, hash), new Uint32Array(HASH_WORDS))
+  }
+
+  #insertWords(entry: Uint32Array): boolean {
+    const inserted = insertEntry(this.#root, entry)
+    if (typeof inserted === 'object') {
+      this.#root = joinNodes(this.#root, inserted)
+    }
+    return inserted !== false
+  }
+
+  *#places(from: number, to: number): Generator<{ words: Uint32Array; offset: number }> {
+    for (let rank = from; rank < to; ) {
+      const { words, offset, length } = placeAt(this.#root, rank)
+      const end = Math.min(length, to - rank)
+      for (let entry = 0; entry < end; entry++) {
+        yield { words, offset: offset + entry * ENTRY_WORDS }
+      }
+      rank += end
+    }
+  }
+
+  /** The words of a time and a hash; the same array every time. */
+  #toKey(timestamp: bigint, hash?: Uint8Array): Uint32Array {
+    if (typeof timestamp !== 'bigint' || timestamp < 0n || timestamp > MAX_TIME) {
+      throw new InvalidArgumentError('timestamp', 'must be a bigint from 0 to 2^63 - 1')
+    }
+    if (hash !== undefined && hash.length !== HASH_BYTES) {
+      throw new InvalidArgumentError('hash', `must have ${HASH_BYTES} bytes`)
+    }
+    const words = this.#entry
+    words[0] = Number(timestamp >> 32n)
+    words[1] = Number(timestamp & 0xffffffffn)
+    for (let word = 0; word < HASH_WORDS; word++) {
+      const at = 4 * word
+      words[HASH_OFFSET + word] =
+        hash === undefined
+          ? 0
+          : ((hash[at] as number) << 24) |
+            ((hash[at + 1] as number) << 16) |
+            ((hash[at + 2] as number) << 8) |
+            (hash[at + 3] as number)
+    }
+    return words
+  }
+}
+
+function toTime(words: Uint32Array, offset: number): bigint {
+  return (BigInt(words[offset] as number) << 32n) | BigInt(words[offset + 1] as number)
+}
+
+function toBytes(words: Uint32Array, offset: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(HASH_BYTES)
+  for (let word = 0; word < HASH_WORDS; word++) {
+    const value = words[offset + word] as number
+    bytes[4 * word] = value >>> 24
+    bytes[4 * word + 1] = value >>> 16
+    bytes[4 * word + 2] = value >>> 8
+    bytes[4 * word + 3] = value
+  }
+  return bytes
+}
