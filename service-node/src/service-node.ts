@@ -1,4 +1,4 @@
-import type { Connection } from '@libp2p/interface'
+import type { Connection, PeerId } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { AdminServer, type Health } from './admin-server.ts'
 import { Archive } from './archive/archive.ts'
@@ -111,7 +111,10 @@ class RunningNode implements ServiceNode {
     })
     this.#keeper = new PeerKeeper({
       logger,
-      connect: (address, signal) => this.#dial(address, signal)
+      connect: async (address, signal) => {
+        const { remotePeer } = await this.#dial(address, signal)
+        return { gone: this.#gone(remotePeer) }
+      }
     })
   }
 
@@ -227,22 +230,26 @@ class RunningNode implements ServiceNode {
     }
   }
 
-  async #dial(address: string, signal?: AbortSignal): Promise<{ gone: Promise<void> }> {
+  async #dial(address: string, signal?: AbortSignal): Promise<Connection> {
     const connection = await this.#node.dial(multiaddr(address), { signal })
     await this.#guard.check(connection)
-    const gone = new Promise<void>((resolve) => {
-      const onDisconnect = ({ detail }: CustomEvent): void => {
-        if (String(detail) === connection.remotePeer.toString()) {
+    return connection
+  }
+
+  /** Resolves when a peer has no connection any more. */
+  #gone(peerId: PeerId): Promise<void> {
+    return new Promise((resolve) => {
+      const onDisconnect = ({ detail }: CustomEvent<PeerId>): void => {
+        if (detail.equals(peerId)) {
           this.#node.removeEventListener('peer:disconnect', onDisconnect)
           resolve()
         }
       }
       this.#node.addEventListener('peer:disconnect', onDisconnect)
-      if (this.#node.getConnections(connection.remotePeer).length === 0) {
-        resolve()
+      if (this.#node.getConnections(peerId).length === 0) {
+        onDisconnect(new CustomEvent('peer:disconnect', { detail: peerId }))
       }
     })
-    return { gone }
   }
 
   #keepUp(host: ServiceHost): void {

@@ -5,11 +5,20 @@ import { yamux } from '@chainsafe/libp2p-yamux'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 import { mplex } from '@libp2p/mplex'
 import { lpStream } from '@libp2p/utils'
+import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'chai'
 import { hasErrorCode } from 'waku-light/errors'
 import { fromHex } from 'waku-light/message'
-import { decodeMetadata, encodeMetadata, METADATA_PROTOCOL } from 'waku-light/wire'
+import {
+  decodeMetadata,
+  encodeMetadata,
+  LIGHT_PUSH_3_PROTOCOL,
+  METADATA_PROTOCOL
+} from 'waku-light/wire'
 import { RELAY_PROTOCOL, type ServiceNode } from 'waku-light-service-node'
+import { generateKey } from '../src/key-file.ts'
+import { resolveOptions } from '../src/options.ts'
+import { createRelayNode } from '../src/relay-node.ts'
 import { CLUSTER, encodeMessage, TOPIC } from './helpers/messages.ts'
 import { metric } from './helpers/metric.ts'
 import { push } from './helpers/push.ts'
@@ -63,6 +72,42 @@ describe('connections', () => {
     const [response, socket] = await once(request, 'upgrade')
     socket.destroy()
     expect(response.statusCode).to.equal(101)
+  })
+
+  it('serves others while one peer stalls as many streams as it can', async () => {
+    const node = await resources.node({ standalone: true, requestTimeoutMs: 500 })
+    const [staller, client] = [await resources.client(), await resources.client()]
+    const connection = await staller.dial(node.multiaddrs[0])
+    const stalled = await Promise.allSettled(
+      Array.from({ length: 400 }, () => staller.open(node.multiaddrs[0], LIGHT_PUSH_3_PROTOCOL))
+    )
+    const streams = stalled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    expect(streams.length).to.be.at.least(256)
+    const open = () => streams.filter(({ status }) => status === 'open').length
+    expect(open()).to.be.at.most(256)
+    expect((await push(client, node.multiaddrs[0], encodeMessage())).statusCode).to.equal(200)
+    await waitFor('the stalled streams to be reset', () => open() === 0)
+    expect(connection.status).to.equal('open')
+    expect((await push(staller, node.multiaddrs[0], encodeMessage())).statusCode).to.equal(200)
+  })
+
+  it('closes in the midst of requests, with nothing acknowledged that is lost', async () => {
+    const file = `${resources.directory()}/archive.db`
+    const node = await resources.node({ standalone: true, databaseFile: file })
+    const client = await resources.client()
+    await client.dial(node.multiaddrs[0])
+    let acknowledged = 0
+    const first = Promise.withResolvers<void>()
+    const pushes = Array.from({ length: 50 }, async () => {
+      const { statusCode } = await push(client, node.multiaddrs[0], encodeMessage())
+      acknowledged += statusCode === 200 ? 1 : 0
+      first.resolve()
+    })
+    await first.promise
+    await node.close()
+    await Promise.allSettled(pushes)
+    const again = await resources.node({ databaseFile: file })
+    expect(again.messageCount()).to.be.within(acknowledged, 50)
   })
 
   it('lists the protocols that it serves', async () => {
@@ -179,7 +224,7 @@ describe('relay', () => {
     expect(b.messageCount()).to.be.at.least(c.messageCount())
   })
 
-  it('drops what is too large or does not decode before it is stored or passed on', async () => {
+  it('drops what is too large, and neither stores it nor passes it on', async () => {
     const strict = { maxMessageBytes: 1000, admin: { port: 0 } }
     const a = await resources.node()
     const b = await resources.node({ ...strict, peers: [a.multiaddrs[0] ?? ''] })
@@ -192,6 +237,39 @@ describe('relay', () => {
     expect((await push(client, a.multiaddrs[0], encodeMessage())).statusCode).to.equal(200)
     await waitFor('the small one', () => b.messageCount() === 1)
     expect(await metric(b, 'waku_relay_received_total')).to.equal(1)
+  })
+
+  it('drops what does not decode, and neither stores it nor passes it on', async () => {
+    const [a, b] = [
+      await resources.node({ admin: { port: 0 } }),
+      await resources.node({ admin: { port: 0 } })
+    ]
+    await a.connect(b.multiaddrs[0] ?? '')
+    const hostile = await createRelayNode(
+      resolveOptions({ clusterId: CLUSTER }),
+      await generateKey()
+    )
+    resources.add(() => hostile.stop())
+    await hostile.handle(METADATA_PROTOCOL, async (stream) => {
+      await lpStream(stream).write(encodeMetadata({ clusterId: CLUSTER, shards: [] }))
+      await stream.close()
+    })
+    await hostile.start()
+    const { pubsub } = hostile.services
+    pubsub.subscribe(TOPIC)
+    await hostile.dial(multiaddr(a.multiaddrs[0] ?? ''))
+    await waitFor(
+      'the nodes joined',
+      () => a.relayPeerCount(TOPIC) === 2 && pubsub.getSubscribers(TOPIC).length === 1
+    )
+    await joined(a, b)
+    expect((await pubsub.publish(TOPIC, Uint8Array.of(1, 2, 3))).recipients).to.have.lengthOf(1)
+    await waitFor('a message at the far end', async () => {
+      await pubsub.publish(TOPIC, encodeMessage())
+      return b.messageCount() > 0
+    })
+    expect(await metric(a, 'waku_relay_received_total')).to.equal(a.messageCount())
+    expect(await metric(b, 'waku_relay_received_total')).to.equal(b.messageCount())
   })
 
   it('stays connected to its peers: dials one again that comes back', async () => {
