@@ -15,7 +15,13 @@ export interface ChatContent {
 export type Delivery =
   | { readonly state: 'sending' }
   | { readonly state: 'published'; readonly relayPeerCount?: number }
-  | { readonly state: 'unknown'; readonly reason: string; readonly checking?: boolean }
+  | {
+      readonly state: 'unknown'
+      readonly reason: string
+      /** True: the service node may have it, but passed it on to nobody. */
+      readonly isStranded?: boolean
+      readonly checking?: boolean
+    }
   | { readonly state: 'failed'; readonly reason: string }
 
 /** A message in the room. */
@@ -201,17 +207,21 @@ export class Room {
     if (entry.hash === undefined || entry.delivery?.state !== 'unknown') {
       return
     }
-    this.#setDelivery(entry, { ...entry.delivery, checking: true })
-    let reason = 'the service node does not have it (yet)'
+    const { delivery } = entry
+    this.#setDelivery(entry, { ...delivery, checking: true })
+    let { reason } = delivery
     try {
-      const [found] = await this.#init.store.has([fromHex(entry.hash)], {
-        signal: this.#closing.signal
-      })
-      entry.stored ||= found === true
+      const { signal } = this.#closing
+      const [isFound] = await this.#init.store.has([fromHex(entry.hash)], { signal })
+      if (isFound) {
+        entry.stored = true
+      } else {
+        reason = 'the service node does not have it (yet)'
+      }
     } catch (error) {
       reason = `it could not be checked: ${describeError(error)}`
     }
-    this.#setDelivery(entry, { state: 'unknown', reason })
+    this.#setDelivery(entry, { ...delivery, reason })
   }
 
   /** Asks now, instead of at the end of a pause. */
@@ -257,10 +267,11 @@ export class Room {
     const { status, relayPeerCount } = result
     if (status === 'published') {
       this.#setDelivery(entry, { state: status, relayPeerCount })
-    } else {
-      this.#setDelivery(entry, { state: status, reason: describePush(result) })
-      this.kick() // whatever ended the push shows in the connection, too
+      return
     }
+    const isStranded = result.attempts.some(({ reason }) => reason === 'not-relayed')
+    this.#setDelivery(entry, { state: status, reason: describePush(result), isStranded })
+    this.kick() // whatever ended the push shows in the connection, too
   }
 
   async #follow(): Promise<void> {

@@ -259,7 +259,8 @@ export class ChatView {
   }
 
   #delivery(entry: Entry, delivery: Delivery): HTMLElement {
-    const state = delivery.state === 'unknown' && entry.stored ? 'stored' : delivery.state
+    const isSettled = delivery.state === 'unknown' && entry.stored && !delivery.isStranded
+    const state = isSettled ? 'stored' : delivery.state
     const line = make('div', { className: 'delivery' })
     line.dataset.state = state
     line.append(make('span', {}, describeDelivery(entry, delivery)))
@@ -341,11 +342,13 @@ function describeDelivery(entry: Entry, delivery: Delivery): string {
           : `Published to ${count} ${count === 1 ? 'peer' : 'peers'}`
       return entry.stored ? `${reach} · stored` : reach
     }
-    case 'unknown':
+    case 'unknown': {
       if (entry.stored) {
-        return 'Stored at the service node'
+        const stored = 'Stored at the service node'
+        return delivery.isStranded ? `${stored}, but it has nobody to pass it on to` : stored
       }
       return delivery.checking ? 'Checking…' : `It may be out, or not: ${delivery.reason}`
+    }
     case 'failed':
       return `Not sent: ${delivery.reason}`
   }

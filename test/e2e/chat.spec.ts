@@ -122,6 +122,9 @@ describe('the example page', function () {
     await say(grace, 'Hello?')
     await message(grace, 'Hello?').getByText('Not sent').waitFor()
 
+    await say(ada, 'Anybody?')
+    await message(ada, 'Anybody?').getByText('Stored at the service node, but').waitFor()
+
     await stage.restart('second', 'first')
     // at the latest by hand: the pauses between its own tries grow
     await grace.getByRole('button', { name: 'Try now' }).click({ timeout: 5_000 }).catch(ignore)
@@ -129,6 +132,8 @@ describe('the example page', function () {
     await message(grace, 'Hello?').getByRole('button', { name: 'Send again' }).click()
     await message(grace, 'Hello?').getByText('Published to 1 peer').waitFor()
     await bubble(ada, 'Hello?').waitFor()
+    await message(ada, 'Anybody?').getByRole('button', { name: 'Send again' }).click()
+    await bubble(grace, 'Anybody?').waitFor()
     await say(ada, 'Welcome back.')
     await bubble(grace, 'Welcome back.').waitFor()
   })
