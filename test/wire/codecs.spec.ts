@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { hasErrorCode, LimitExceededError } from 'waku-light/errors'
 import { fromHex, toHex, type WakuMessage } from 'waku-light/message'
 import {
+  decodeHistoryIndexBeta2,
   decodeHistoryQuery,
   decodeHistoryQueryBeta2,
   decodeHistoryResponse,
@@ -11,6 +12,7 @@ import {
   decodeStoreQueryRequest,
   decodeStoreQueryResponse,
   decodeWakuMessage,
+  encodeHistoryIndexBeta2,
   encodeHistoryQuery,
   encodeHistoryQueryBeta2,
   encodeHistoryResponse,
@@ -519,5 +521,14 @@ describe('decodeHistoryQueryBeta2', () => {
       fromHex('0a01611206' + '1a04' + '0801' + '1200')
     )
     expect(read).to.deep.equal({ requestId: 'a', topics: [], pageSize: 1n, forward: true })
+  })
+})
+
+describe('decodeHistoryIndexBeta2', () => {
+  it('rejects a time that is no finite number', () => {
+    for (const receivedTime of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      const bytes = encodeHistoryIndexBeta2({ digest: fromHex('01'), receivedTime })
+      expect(outcome({ decode: decodeHistoryIndexBeta2 }, bytes)).to.equal(INVALID)
+    }
   })
 })
