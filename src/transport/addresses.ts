@@ -74,13 +74,16 @@ export function toEndpoint(address: Multiaddr): Endpoint {
 
 /** An address as errors and logs may show it: one short line, without what looks like credentials. */
 export function toShown(address: unknown): string {
-  return typeof address === 'string'
-    ? address
-        .replace(/[^/]*@/g, '…@')
-        .replace(/[?#].*$/s, '…')
-        .replace(/[^ -~…]/g, '?')
-        .slice(0, MAX_SHOWN_CHARACTERS)
-    : `(a value of type ${address === null ? 'null' : typeof address})`
+  if (typeof address !== 'string') {
+    return `(a value of type ${address === null ? 'null' : typeof address})`
+  }
+  return address
+    .replace(/[?#].*$/s, '…')
+    .split('/')
+    .map((part) => (part.includes('@') ? `…${part.slice(part.lastIndexOf('@'))}` : part))
+    .join('/')
+    .slice(0, MAX_SHOWN_CHARACTERS)
+    .replace(/[^ -~…]/g, '?')
 }
 
 /** Through its bytes and back, which checks all parts and leaves one form of each. */

@@ -7,6 +7,7 @@ import {
   UnsupportedError,
   WakuLightError
 } from '../errors.ts'
+import { withSignals } from '../lib/deadline.ts'
 
 /** One request on a stream of its own. */
 export interface ExchangeRequest {
@@ -59,7 +60,7 @@ export async function exchange(
   }
   try {
     const frames = lpStream(stream, frameLimits(request.maxResponseBytes))
-    write(frames, stream, body, signal)
+    write(frames, stream, body)
     const bytes = await readFrame(frames, request.maxResponseBytes, signal)
     await release(connection, stream)
     return { protocol: stream.protocol, bytes }
@@ -82,8 +83,10 @@ export async function answer(
   try {
     const frames = lpStream(stream, frameLimits(maxRequestBytes))
     const response = respond(await readFrame(frames, maxRequestBytes, signal))
-    await frames.write(response, { signal })
-    await stream.close({ signal })
+    await withSignals([signal], async () => {
+      await frames.write(response)
+      await stream.close()
+    })
   } catch (error) {
     throw failed(stream, error, signal)
   }
@@ -105,15 +108,23 @@ async function openStream(
         cause: error
       })
     }
-    throw new ConnectionError('a stream could not be opened', { cause: error })
+    const failure = new ConnectionError('a stream could not be opened', { cause: error })
+    if (error instanceof Error && /^(Connection|Muxer)ClosedError$/.test(error.name)) {
+      // A peer that went away may leave a connection behind that calls itself open.
+      connection.abort(failure)
+    }
+    throw failure
   }
 }
 
-/** Writes the request and closes our side. What goes wrong here shows when the answer is read. */
-function write(frames: Frames, stream: Stream, body: Uint8Array, signal: AbortSignal): void {
+/**
+ * Writes the request and closes our side. What goes wrong here shows when the answer is read. Without a signal, on which the
+ * helpers would leave listeners: whatever ends the stream ends this.
+ */
+function write(frames: Frames, stream: Stream, body: Uint8Array): void {
   frames
-    .write(body, { signal })
-    .then(() => stream.close({ signal }))
+    .write(body)
+    .then(() => stream.close())
     .catch((error: unknown) => stream.log.trace('the request was not written in full - %e', error))
 }
 

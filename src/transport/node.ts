@@ -40,8 +40,8 @@ export interface LightNodeOptions extends ServicePeersOptions {
    */
   readonly privateKey?: Uint8Array
   /**
-   * How often an open connection is checked, in milliseconds; `Infinity` for never. One that does not answer within five
-   * seconds is closed. @default 30000
+   * How often an open connection is checked, in milliseconds; `Infinity` for never. One that does not answer in that
+   * time, or within five seconds if that is less, is closed. @default 30000
    */
   readonly pingIntervalMs?: number
 }
@@ -99,7 +99,8 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
     connectionGater: { denyDialMultiaddr: () => false },
     connectionMonitor: {
       enabled: pingIntervalMs <= MAX_TIMER_MS,
-      pingInterval: Math.min(pingIntervalMs, MAX_TIMER_MS)
+      pingInterval: Math.min(pingIntervalMs, MAX_TIMER_MS),
+      pingTimeout: { minTimeout: Math.min(pingIntervalMs, MAX_PING_MS) }
     },
     connectionManager: {
       reconnectRetries: 0,
@@ -120,6 +121,9 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
 const MAX_INBOUND_STREAMS = 32
 
 const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** What a ping may take at least, on a connection that is not known to be slower. */
+const MAX_PING_MS = 5_000
 
 class StartedLightNode implements LightNode {
   readonly servicePeers: ManagedServicePeers

@@ -19,6 +19,7 @@ import { Membership } from './membership.ts'
 import { fromNetworkOptions, type NetworkOptions } from './network.ts'
 import { type Peer, toPeers } from './peer.ts'
 import type { ServicePeer, ServicePeers } from './service-peers.ts'
+import { SharedTask } from './shared-task.ts'
 import { Turnstile } from './turnstile.ts'
 
 /** How long things may take, in milliseconds, and how many may happen at a time. */
@@ -29,6 +30,9 @@ export const PEER_DEFAULTS = {
   maxRequestsPerPeer: 32,
   maxWaitingRequestsPerPeer: 4096
 } as const
+
+/** A stream that is cut off while it opens, a connection that opens no more streams, a new one. */
+const MAX_TRIES = 3
 
 /** The part of libp2p that is used here. */
 export type Dialer = Pick<Libp2p, 'dial' | 'handle' | 'unhandle' | 'getConnections'>
@@ -81,6 +85,7 @@ class PeerSet implements ManagedServicePeers {
   readonly #dialTimeoutMs: number
   readonly #closing = new AbortController()
   readonly #membership: Membership
+  readonly #dials = new Map<Peer, SharedTask<Connection>>()
   #learning: Promise<NetworkConfig> | undefined
   #failures = 0
 
@@ -167,13 +172,34 @@ class PeerSet implements ManagedServicePeers {
       return await this.#attempt(known, signal, async () => {
         // Before the line, so that a node that is down fails at once; again after it, as time has passed.
         await this.#ready(known, linked)
-        return await known.turnstile.run(async () => {
-          const connection = await this.#ready(known, linked)
-          const reply = await exchange(connection, request, linked)
-          return { ...reply, peerId: connection.remotePeer.toString() }
-        }, linked)
+        return await known.turnstile.run(() => this.#ask(known, request, linked), linked)
       })
     })
+  }
+
+  async #ask(
+    peer: Peer,
+    request: ExchangeRequest,
+    signal: AbortSignal
+  ): Promise<ExchangeReply & ServicePeer> {
+    let written = false
+    const onWrite = (): void => {
+      written = true
+      request.onWrite?.()
+    }
+    for (let tries = 1; ; tries++) {
+      const connection = await this.#ready(peer, signal)
+      try {
+        const reply = await exchange(connection, { ...request, onWrite }, signal)
+        return { ...reply, peerId: connection.remotePeer.toString() }
+      } catch (error) {
+        // That a connection turns out to have ended is routine, and nothing was sent: as if there had been none.
+        const again = !written && tries < MAX_TRIES && hasErrorCode(error, 'ERR_CONNECTION')
+        if (!again || signal.aborted) {
+          throw error
+        }
+      }
+    }
   }
 
   /** Runs something that the caller's signal and `close()` both end. */
@@ -226,7 +252,14 @@ class PeerSet implements ManagedServicePeers {
     if (open !== undefined) {
       return open
     }
-    const connection = await dialFirst(this.#libp2p, peer.multiaddrs, this.#dialTimeoutMs, signal)
+    let dialing = this.#dials.get(peer)
+    if (dialing === undefined) {
+      dialing = new SharedTask((shared) =>
+        dialFirst(this.#libp2p, peer.multiaddrs, this.#dialTimeoutMs, shared)
+      )
+      this.#dials.set(peer, dialing)
+    }
+    const connection = await dialing.join(signal)
     peer.owns(connection)
     return connection
   }

@@ -23,10 +23,18 @@ function taken(address: string, policy = OPEN): boolean {
 
 describe('parseServiceAddress', () => {
   it('takes websocket addresses, with and without a peer id', () => {
-    for (const host of ['/ip4/1.2.3.4', '/ip6/2001:db8::1', '/dns/a.example', '/dns4/a.example', '/dns6/a.example']) {
+    for (const host of [
+      '/ip4/1.2.3.4',
+      '/ip6/2001:db8::1',
+      '/dns/a.example',
+      '/dns4/a.example',
+      '/dns6/a.example'
+    ]) {
       for (const end of ['ws', 'wss', 'tls/ws', 'tls/sni/b.example/ws']) {
         expect(parseServiceAddress(`${host}/tcp/443/${end}`, OPEN).peerId).to.equal(undefined)
-        expect(parseServiceAddress(`${host}/tcp/443/${end}/p2p/${PEER_ID}`, OPEN).peerId).to.equal(PEER_ID)
+        expect(parseServiceAddress(`${host}/tcp/443/${end}/p2p/${PEER_ID}`, OPEN).peerId).to.equal(
+          PEER_ID
+        )
       }
     }
   })
@@ -41,18 +49,28 @@ describe('parseServiceAddress', () => {
     expect(refusal('').message).to.include('non-empty string')
     expect(refusal(undefined).message).to.include('non-empty string')
     expect(refusal(5).message).to.include('non-empty string')
-    expect(refusal({ toString: () => { throw new Error('hostile') } }).message).to.include('non-empty string')
+    expect(
+      refusal({
+        toString: () => {
+          throw new Error('hostile')
+        }
+      }).message
+    ).to.include('non-empty string')
     expect(refusal('nonsense').message).to.include('is not a multiaddr')
     expect(refusal('/nonsense/1').message).to.include('is not a multiaddr')
     expect(refusal('/ip4/999.1.1.1/tcp/1/ws').message).to.include('is not a multiaddr')
     expect(refusal('/dns4/a.example/tcp/99999/ws').message).to.include('is not a multiaddr')
-    expect(refusal('/dns4/a.example/tcp/443/wss/p2p/nonsense').message).to.include('is not a multiaddr')
+    expect(refusal('/dns4/a.example/tcp/443/wss/p2p/nonsense').message).to.include(
+      'is not a multiaddr'
+    )
     expect(refusal('wss://a.example/').message).to.include('is a URL')
   })
 
   it('refuses transports that a browser does not have', () => {
     expect(refusal('/ip4/1.2.3.4/tcp/60000').message).to.include('not a websocket address')
-    expect(refusal('/ip4/1.2.3.4/udp/1/quic-v1/webtransport').message).to.include('not a websocket address')
+    expect(refusal('/ip4/1.2.3.4/udp/1/quic-v1/webtransport').message).to.include(
+      'not a websocket address'
+    )
   })
 
   it('refuses circuits', () => {
@@ -78,8 +96,18 @@ describe('parseServiceAddress', () => {
   })
 
   it('refuses hosts that are none', () => {
-    for (const host of ['user:pw@a.example', 'a%2fb', 'a b', 'ä.example', '999.1.1.1.', 'a?b', '1.2.3.4.5']) {
-      expect(refusal(`/dns4/${host}/tcp/443/wss`).message, host).to.include('neither a name nor an IP')
+    for (const host of [
+      'user:pw@a.example',
+      'a%2fb',
+      'a b',
+      'ä.example',
+      '999.1.1.1.',
+      'a?b',
+      '1.2.3.4.5'
+    ]) {
+      expect(refusal(`/dns4/${host}/tcp/443/wss`).message, host).to.include(
+        'neither a name nor an IP'
+      )
     }
   })
 
@@ -134,7 +162,9 @@ describe('parseServiceAddress', () => {
       expect(refusal(`${host}/tcp/1/wss`).message, host).to.include('private network')
       expect(taken(`${host}/tcp/1/wss`, PRIVATE), host).to.equal(true)
     }
-    expect(refusal('/dns4/a.example/tcp/1/tls/sni/10.0.0.1/ws').message).to.include('private network')
+    expect(refusal('/dns4/a.example/tcp/1/tls/sni/10.0.0.1/ws').message).to.include(
+      'private network'
+    )
   })
 
   it('takes the neighbours of private ranges', () => {
@@ -190,7 +220,11 @@ describe('toEndpoint', () => {
   it('tells host, port and whether it is secure', () => {
     const endpoint = (address: string): unknown =>
       toEndpoint(parseServiceAddress(address, PRIVATE).multiaddr)
-    expect(endpoint('/ip6/::1/tcp/8000/ws')).to.deep.equal({ secure: false, host: '::1', port: 8000 })
+    expect(endpoint('/ip6/::1/tcp/8000/ws')).to.deep.equal({
+      secure: false,
+      host: '::1',
+      port: 8000
+    })
     expect(endpoint(`/dns4/a.example/tcp/443/wss/p2p/${PEER_ID}`)).to.deep.equal({
       secure: true,
       host: 'a.example',

@@ -25,8 +25,14 @@ describe('toNetworkConfig', () => {
   })
 
   it('takes shards from 0 on as all there are', () => {
-    expect(toNetworkConfig({ clusterId: 66, shards: [0] })).to.deep.equal({ clusterId: 66, shardCount: 1 })
-    expect(toNetworkConfig({ clusterId: 0, shards: [0, 1, 2] })).to.deep.equal({ clusterId: 0, shardCount: 3 })
+    expect(toNetworkConfig({ clusterId: 66, shards: [0] })).to.deep.equal({
+      clusterId: 66,
+      shardCount: 1
+    })
+    expect(toNetworkConfig({ clusterId: 0, shards: [0, 1, 2] })).to.deep.equal({
+      clusterId: 0,
+      shardCount: 3
+    })
   })
 
   it('takes shards with holes as static ones', () => {
@@ -39,7 +45,9 @@ describe('toNetworkConfig', () => {
 
   it('throws UnsupportedError if the node does not tell enough', () => {
     expect(thrown(() => toNetworkConfig({ shards: [0] }))).to.include({ code: 'ERR_UNSUPPORTED' })
-    expect(thrown(() => toNetworkConfig({ clusterId: 66, shards: [] }))).to.include({ code: 'ERR_UNSUPPORTED' })
+    expect(thrown(() => toNetworkConfig({ clusterId: 66, shards: [] }))).to.include({
+      code: 'ERR_UNSUPPORTED'
+    })
   })
 
   it('throws ProtocolViolationError for a cluster or shard out of range', () => {
@@ -60,7 +68,10 @@ describe('fromNetworkOptions', () => {
   })
 
   it('takes a cluster with its shard count', () => {
-    expect(fromNetworkOptions({ clusterId: 0, shardCount: 8 })).to.deep.equal({ clusterId: 0, shardCount: 8 })
+    expect(fromNetworkOptions({ clusterId: 0, shardCount: 8 })).to.deep.equal({
+      clusterId: 0,
+      shardCount: 8
+    })
   })
 
   it('takes pubsub topics, with their cluster or a given one', () => {
@@ -92,7 +103,10 @@ describe('fromNetworkOptions', () => {
       ['shardCount', { clusterId: 1, shardCount: 1.5 }]
     ]
     for (const [parameter, options] of cases) {
-      expect(thrown(() => fromNetworkOptions(options)), JSON.stringify(options)).to.include({
+      expect(
+        thrown(() => fromNetworkOptions(options)),
+        JSON.stringify(options)
+      ).to.include({
         code: 'ERR_INVALID_ARGUMENT',
         parameter
       })

@@ -18,12 +18,20 @@ export function countedSignal(): AbortController & { readonly listeners: () => n
   const listeners = new Set<unknown>()
   const add = signal.addEventListener.bind(signal)
   const remove = signal.removeEventListener.bind(signal)
-  signal.addEventListener = (type: string, listener: EventListener, options?: AddEventListenerOptions) => {
+  signal.addEventListener = (
+    type: string,
+    listener: EventListener,
+    options?: AddEventListenerOptions
+  ) => {
     listeners.add(listener)
     options?.signal?.addEventListener('abort', () => listeners.delete(listener))
     add(type, listener, options)
   }
-  signal.removeEventListener = (type: string, listener: EventListener, options?: EventListenerOptions) => {
+  signal.removeEventListener = (
+    type: string,
+    listener: EventListener,
+    options?: EventListenerOptions
+  ) => {
     listeners.delete(listener)
     remove(type, listener, options)
   }
@@ -34,7 +42,11 @@ export function countedSignal(): AbortController & { readonly listeners: () => n
 export async function withCountedTimers<T>(run: (pending: () => number) => Promise<T>): Promise<T> {
   const { setTimeout: start, clearTimeout: clear } = globalThis
   const pending = new Set<unknown>()
-  globalThis.setTimeout = ((callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+  globalThis.setTimeout = ((
+    callback: (...args: unknown[]) => void,
+    ms?: number,
+    ...args: unknown[]
+  ) => {
     const timer = start(() => {
       pending.delete(timer)
       callback(...args)

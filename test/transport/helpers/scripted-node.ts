@@ -77,9 +77,13 @@ export async function startScriptedNode(init: ScriptedNodeInit = {}): Promise<Sc
     })
   }
   if (!init.noEcho) {
-    await libp2p.handle(ECHO_PROTOCOL, (stream, connection) => (init.echo ?? echo)(stream, connection), {
-      maxInboundStreams: 64
-    })
+    await libp2p.handle(
+      ECHO_PROTOCOL,
+      (stream, connection) => (init.echo ?? echo)(stream, connection),
+      {
+        maxInboundStreams: 64
+      }
+    )
   }
   libp2p.addEventListener('connection:open', ({ detail }) => {
     accepted++
