@@ -31,6 +31,7 @@ async function main() {
     return await run(options)
   } catch (error) {
     if (stop.signal.aborted) {
+      console.error(stop.signal.reason.message)
       return stop.signal.reason.exitCode
     }
     verdict(false, 'Something is wrong.')
@@ -50,7 +51,11 @@ async function run({ once, nodes: remote }) {
   const { folder, remove } = await makeFolder()
   cleanups.push(remove)
 
-  console.log(bold('\nwaku-light: in at one service node, out of another\n'))
+  const way =
+    remote.length === 1
+      ? 'into a service node and out again'
+      : 'in at one service node, out of another'
+  console.log(bold(`\nwaku-light: ${way}\n`))
   const ends = isRemote ? remoteEnds(remote) : await startOwn(startNodes, folder)
   // a room of its own where others may be
   const room = isRemote ? `start-${crypto.randomUUID().slice(0, 8)}` : 'lobby'
@@ -125,9 +130,8 @@ async function serve({ ends, room, folder }) {
   cleanups.push(page.close)
   stop.signal.throwIfAborted()
   const nodes = ends.map(({ address }) => address)
-  console.log(
-    `\n${bold('Two people in one room, each at a node of their own')} ${faint('(open both)')}\n`
-  )
+  const where = nodes.length > 1 ? ', each at a node of their own' : ''
+  console.log(`\n${bold(`Two people in one room${where}`)} ${faint('(open both)')}\n`)
   console.log(`  ${pageUrl(page.url, { room, nick: 'Ada', nodes: nodes.slice(0, 1) })}\n`)
   console.log(`  ${pageUrl(page.url, { room, nick: 'Grace', nodes: nodes.slice(-1) })}\n`)
   console.log(faint('Ctrl-C ends it.'))
@@ -143,6 +147,10 @@ function listenForTheEnd() {
       stop.abort(Object.assign(new Error(`ended by ${name}`), { exitCode }))
     })
   }
+  // whoever read this has gone, as in `npm start | head`
+  process.stdout.on('error', () =>
+    stop.abort(Object.assign(new Error('the output was closed'), { exitCode: 1 }))
+  )
   if (process.env.npm_lifecycle_event !== undefined) {
     // npm passes SIGTERM on to its shell only; with that gone, nobody would end this
     const parent = process.ppid

@@ -10,7 +10,10 @@ import { CheckError, formatMs, shorten, step } from './start-report.js'
 const MESSAGE_COUNT = 30
 const PAGE_LIMIT = 10
 const PROBE_DEADLINE_MS = 15_000
-const PROBE_PAUSE_MS = 50
+/** So long for a node that keeps the probe to find somebody to relay it to. */
+const RELAY_DEADLINE_MS = 6_000
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 1_000
 const ARRIVAL_DEADLINE_MS = 10_000
 
 /** As the example page has it, so that it shows these messages too. */
@@ -47,14 +50,15 @@ export async function travel({ ends, room, isRemote, signal }) {
       signal,
       isRemote
     }
+    const probeTitle =
+      readEnd === pushEnd
+        ? `A probe goes into ${pushEnd.name} and is found there`
+        : `A probe finds its way from ${pushEnd.name} to ${readEnd.name}`
     const network = await step('Two light clients learn the network', (detail) =>
       learnNetwork({ pushNode, readNode, pushEnd, readEnd, signal, detail })
     )
     const pubsubTopic = toPubsubTopic(context.contentTopic, network)
-    const probe = await step(
-      `A probe finds its way from ${pushEnd.name} to ${readEnd.name}`,
-      (detail) => sendProbe({ ...context, pubsubTopic, detail })
-    )
+    const probe = await step(probeTitle, (detail) => sendProbe({ ...context, pubsubTopic, detail }))
     const sent = await step(`${MESSAGE_COUNT} messages pushed at ${pushEnd.name}`, (detail) =>
       pushAll({ ...context, isRelayed: probe.isRelayed, detail })
     )
@@ -122,11 +126,12 @@ async function sendProbe({
     JSON.stringify({ nick: 'npm start', text: `probe ${crypto.randomUUID()}` })
   )
   const within = { contentTopics: [contentTopic], timeStart: timestamp }
-  const deadline = performance.now() + PROBE_DEADLINE_MS
+  const started = performance.now()
+  let pauseMs = FIRST_PAUSE_MS
   let pushes = 0
   let found = false
   let result
-  while (performance.now() < deadline) {
+  while (performance.now() - started < (found ? RELAY_DEADLINE_MS : PROBE_DEADLINE_MS)) {
     if (result?.status !== 'published') {
       result = await lightPush.push({ contentTopic, payload, timestamp }, { signal })
       pushes++
@@ -138,7 +143,8 @@ async function sendProbe({
       )
     }
     if (found && result.status === 'published') break
-    await delay(PROBE_PAUSE_MS, undefined, { signal })
+    await delay(pauseMs, undefined, { signal })
+    pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)
   }
   detail(`pubsub topic ${pubsubTopic}`)
   detail(
@@ -224,7 +230,7 @@ async function awaitArrival({ store, readEnd, criteria, sent, signal, detail }) 
           `${ARRIVAL_DEADLINE_MS / 1000} s: numbers ${missing.map(({ number }) => number).join(', ')}.`
       )
     }
-    await delay(PROBE_PAUSE_MS, undefined, { signal })
+    await delay(FIRST_PAUSE_MS, undefined, { signal })
   }
 }
 
