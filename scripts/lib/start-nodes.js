@@ -13,7 +13,7 @@ export const SHARD_COUNT = 8
 export async function makeFolder() {
   let folder
   try {
-    folder = await mkdtemp(join(tmpdir(), 'waku-light-'))
+    folder = await mkdtemp(join(tmpdir(), 'waku-light-start-'))
   } catch (error) {
     throw new CheckError(
       `No folder can be made in ${tmpdir()} (${error.code ?? error.message}). Set TMPDIR to a folder that can be written to.`,
