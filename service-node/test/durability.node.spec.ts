@@ -39,6 +39,7 @@ describe('durability', () => {
   it('has all that it acknowledged after it was killed', async () => {
     const file = join(resources.directory(), 'archive.db')
     const { child, address } = await spawnNode(file)
+    const exited = once(child, 'exit')
     const client = await resources.client()
     const acknowledged: string[] = []
     // Killed in the midst of pushes: some of them are never answered.
@@ -54,6 +55,7 @@ describe('durability', () => {
       }
     }
     await Promise.allSettled([1, 2, 3, 4].map(pushOn))
+    expect(await exited).to.deep.equal([null, 'SIGKILL'])
     expect(acknowledged).to.have.length.within(60, 70)
     const again = await resources.node({ databaseFile: file })
     const hashes: string[] = []
