@@ -105,7 +105,18 @@ export default defineConfig(
           enableFixer: false
         }
       ],
-      'jsdoc/require-description': ['error', { contexts: ['any'] }],
+      'jsdoc/require-description': [
+        'error',
+        {
+          contexts: [
+            'ClassDeclaration',
+            'FunctionDeclaration',
+            'TSInterfaceDeclaration',
+            'TSTypeAliasDeclaration',
+            'VariableDeclaration'
+          ]
+        }
+      ],
       'jsdoc/check-param-names': [
         'error',
         { checkDestructured: false, disableMissingParamChecks: true }
