@@ -43,6 +43,14 @@ describe('messageSizeBytes', () => {
     expect(messageSizeBytes(full)).to.equal(messageSizeBytes(bare))
   })
 
+  it('counts a timestamp as the zigzag varint that it is', () => {
+    const sizeOf = (timestamp: bigint) =>
+      messageSizeBytes({ ...message, timestamp }) - messageSizeBytes({ ...message, timestamp: 0n })
+    expect([63n, 64n, -64n, -65n, 2n ** 63n - 1n, -(2n ** 63n)].map(sizeOf)).to.deep.equal([
+      0, 1, 0, 1, 9, 9
+    ])
+  })
+
   it('equals the length of an encoding with all fields, written out by the twin', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
@@ -99,7 +107,7 @@ describe('assertMessage', () => {
         ephemeral: false
       })
     }
-    assertMessage({ payload: new Uint8Array(), contentTopic: '/é/😀/b/c' })
+    assertMessage({ payload: new Uint8Array(), contentTopic: '/é/😀/b/c', version: 0 })
   })
 
   const wrong: readonly [string, object][] = [
