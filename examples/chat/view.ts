@@ -173,8 +173,10 @@ export class ChatView {
   }
 
   #showEntries(arrived: readonly Entry[]): void {
-    this.#keepingPlace(() => this.#arrange())
-    byId('empty').hidden = this.#room.entries.length > 0 || this.#room.history.state !== 'complete'
+    this.#keepingPlace(() => {
+      this.#arrange()
+      this.#showHistory()
+    })
     if (arrived.length > 0) {
       if (!this.#atEnd || document.hidden) {
         this.#setUnread(this.#unread + arrived.length)

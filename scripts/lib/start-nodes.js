@@ -6,8 +6,8 @@ import { createServiceNode } from 'waku-light-service-node'
 import { CheckError } from './start-report.js'
 
 // no well-known network
-export const CLUSTER_ID = 66
-export const SHARD_COUNT = 8
+const CLUSTER_ID = 66
+const SHARD_COUNT = 8
 
 /** An empty folder of our own; `remove` takes it away again. */
 export async function makeFolder() {
