@@ -34,7 +34,7 @@ describe('withSignals', () => {
     })
     controller.abort()
     for (let microtask = 0; microtask < 5; microtask++) {
-      await undefined
+      await Promise.resolve()
     }
     expect(settled).to.equal(true)
     await running
@@ -146,7 +146,10 @@ describe('withDeadline', () => {
     }
     for (const timeoutMs of [0, -1, Number.NaN, '5' as never, null as never]) {
       const error = await caught(withDeadline('push', { timeoutMs }, 1, run))
-      expect(error, String(timeoutMs)).to.include({ code: 'ERR_INVALID_ARGUMENT', parameter: 'timeoutMs' })
+      expect(error, String(timeoutMs)).to.include({
+        code: 'ERR_INVALID_ARGUMENT',
+        parameter: 'timeoutMs'
+      })
     }
     for (const signal of [new AbortController() as never, null as never, {} as never]) {
       const error = await caught(withDeadline('push', { signal }, 1, run))

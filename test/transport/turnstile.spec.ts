@@ -14,7 +14,7 @@ describe('Turnstile', () => {
       turnstile.run(async () => {
         order.push(index)
         most = Math.max(most, ++running)
-        await undefined
+        await Promise.resolve()
         running--
         return index
       }, signal)

@@ -24,6 +24,8 @@ const running = new Set<RawServer>()
 /** Accepts TCP connections and says nothing; with `websocket`, it takes part in the upgrade first. */
 export async function startBlackHole(mode: 'tcp' | 'websocket' = 'tcp'): Promise<RawServer> {
   return await start((socket) => {
+    // what is not read hides that the other side has closed
+    socket.resume()
     if (mode === 'websocket') {
       socket.once('data', (request) => {
         const key = /sec-websocket-key: (\S+)/i.exec(request.toString())?.[1] ?? ''
@@ -32,7 +34,6 @@ export async function startBlackHole(mode: 'tcp' | 'websocket' = 'tcp'): Promise
           'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
             `Sec-WebSocket-Accept: ${accept.digest('base64')}\r\n\r\n`
         )
-        socket.resume()
       })
     }
   })

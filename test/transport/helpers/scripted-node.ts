@@ -28,7 +28,6 @@ export interface ScriptedNodeInit {
   readonly privateKey?: PrivateKey
   readonly port?: number
   readonly tls?: { readonly cert: string; readonly key: string }
-  readonly bare?: boolean
 }
 
 /** A service node that does what a test says. */
@@ -60,7 +59,7 @@ export async function startScriptedNode(init: ScriptedNodeInit = {}): Promise<Sc
     streamMuxers: [yamux()],
     connectionMonitor: { enabled: false },
     connectionManager: { inboundConnectionThreshold: 1000 },
-    services: init.bare ? {} : { identify: identify(), ping: ping() }
+    services: { identify: identify(), ping: ping() }
   })
   const requests: Metadata[] = []
   const told = Promise.withResolvers<Metadata>()

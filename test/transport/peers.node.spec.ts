@@ -1,0 +1,173 @@
+import { noise } from '@chainsafe/libp2p-noise'
+import { yamux } from '@chainsafe/libp2p-yamux'
+import type { Libp2p } from '@libp2p/interface'
+import { webSockets } from '@libp2p/websockets'
+import { expect } from 'chai'
+import { createLibp2p } from 'libp2p'
+import { createServicePeers, LightPushClient, StoreClient } from 'waku-light'
+import { caught, countedSignal } from './helpers/caught.ts'
+import { askEcho, BODY, closeLightNodes, startLightNode } from './helpers/light-node.ts'
+import { closedPort, stopRawServers } from './helpers/raw-server.ts'
+import { echo, startScriptedNode, stopScriptedNodes } from './helpers/scripted-node.ts'
+
+const PEER_ID = '12D3KooWGyCFqLm5mGxnDhCMnUxtgWTHfzLpoUq7FbqmSWXfKdmA'
+
+describe('createServicePeers', () => {
+  const own = new Set<Libp2p>()
+  const warnings: Error[] = []
+  const onWarning = (warning: Error): void => {
+    warnings.push(warning)
+  }
+
+  before(() => process.on('warning', onWarning))
+  after(() => {
+    process.off('warning', onWarning)
+    expect(warnings).to.deep.equal([])
+  })
+
+  afterEach(async () => {
+    await closeLightNodes()
+    await Promise.all(Array.from(own, (libp2p) => libp2p.stop()))
+    own.clear()
+    await stopScriptedNodes()
+    await stopRawServers()
+  })
+
+  async function startLibp2p(): Promise<Libp2p> {
+    const libp2p = await createLibp2p({
+      transports: [webSockets()],
+      connectionEncrypters: [noise()],
+      streamMuxers: [yamux()],
+      connectionGater: { denyDialMultiaddr: () => false }
+    })
+    own.add(libp2p)
+    return libp2p
+  }
+
+  it('works over a libp2p of the caller, which it leaves running', async () => {
+    const service = await startScriptedNode({ asks: true })
+    const libp2p = await startLibp2p()
+    const servicePeers = await createServicePeers(libp2p, { serviceNodes: [service.address] })
+    expect(service.accepted()).to.equal(0)
+    const { signal } = new AbortController()
+    expect(await servicePeers.network(signal)).to.deep.equal({ clusterId: 1, shardCount: 8 })
+    expect((await askEcho({ servicePeers })).bytes).to.deep.equal(BODY)
+    expect(await service.told).to.deep.equal({ clusterId: 1, shards: [] })
+    await servicePeers.close()
+    await servicePeers.close()
+    expect(await caught(askEcho({ servicePeers }))).to.include({ code: 'ERR_CLOSED' })
+    expect(await caught(servicePeers.network(signal))).to.include({ code: 'ERR_CLOSED' })
+    expect(libp2p.status).to.equal('started')
+    expect(libp2p.getConnections()).to.have.length(1)
+    expect(libp2p.getProtocols()).to.deep.equal([])
+    expect(new StoreClient({ servicePeers })).to.be.instanceOf(StoreClient)
+    expect(new LightPushClient({ servicePeers })).to.be.instanceOf(LightPushClient)
+  })
+
+  it('settles a thousand requests at once, no more than its limit of them at a time', async () => {
+    let running = 0
+    let most = 0
+    const service = await startScriptedNode({
+      echo: async (stream) => {
+        most = Math.max(most, ++running)
+        await echo(stream)
+        running--
+      }
+    })
+    const node = await startLightNode([service.address])
+    const counted = countedSignal()
+    const bodies = Array.from({ length: 1000 }, (_, index) =>
+      Uint8Array.of(index >> 8, index & 0xff)
+    )
+    const replies = await Promise.all(
+      bodies.map((body) => askEcho(node, { encode: () => body, signal: counted.signal }))
+    )
+    expect(replies.map(({ bytes }) => bytes)).to.deep.equal(bodies)
+    expect(most).to.be.within(16, 32)
+    expect(counted.listeners()).to.equal(0)
+    expect(service.accepted()).to.equal(1)
+    expect(service.requests).to.have.length(1)
+  })
+
+  it('lets the next request in when one is aborted, running or waiting', async () => {
+    const held: (() => void)[] = []
+    const service = await startScriptedNode({
+      echo: async (stream) => {
+        await new Promise<void>((resolve) => {
+          held.push(resolve)
+        })
+        await echo(stream)
+      }
+    })
+    const node = await startLightNode([service.address], { maxRequestsPerPeer: 1 })
+    const [running, waiting] = [new AbortController(), new AbortController()]
+    const reason = new Error('mine')
+    const first = Promise.withResolvers<void>()
+    const one = askEcho(node, { signal: running.signal, onWrite: () => first.resolve() })
+    const two = askEcho(node, { signal: waiting.signal, onWrite: () => expect.fail('it was sent') })
+    const reached = Promise.withResolvers<void>()
+    const three = askEcho(node, { onWrite: () => reached.resolve() })
+    await first.promise
+    waiting.abort(reason)
+    expect(await caught(two)).to.equal(reason)
+    running.abort(reason)
+    expect(await caught(one)).to.equal(reason)
+    await reached.promise
+    while (held.length < 2) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    held[1]?.()
+    expect((await three).bytes).to.deep.equal(BODY)
+  })
+
+  it('ranks nodes that worked before those that failed, and those before skipped ones', async () => {
+    const skipped = '/ip4/1.2.3.4/tcp/1'
+    const dead = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
+    const flaky = await startScriptedNode({ echo: (stream) => stream.abort(new Error('no')) })
+    const lacking = await startScriptedNode({ noEcho: true })
+    const good = await startScriptedNode()
+    const libp2p = await startLibp2p()
+    const servicePeers = await createServicePeers(libp2p, {
+      serviceNodes: [skipped, dead, flaky.address, lacking.address, good.address],
+      clusterId: 1,
+      shardCount: 8
+    })
+    const order = (): string[] => servicePeers.candidates().map(({ peerId }) => peerId)
+    expect(order()).to.deep.equal([PEER_ID, flaky.peerId, lacking.peerId, good.peerId, skipped])
+    for (const peerId of order()) {
+      await askEcho({ servicePeers }, { peerId }).catch(() => undefined)
+    }
+    expect(order()).to.deep.equal([lacking.peerId, good.peerId, PEER_ID, flaky.peerId, skipped])
+    await askEcho({ servicePeers }, { peerId: PEER_ID }).catch(() => undefined)
+    expect(order()).to.deep.equal([lacking.peerId, good.peerId, flaky.peerId, PEER_ID, skipped])
+    const aborted = askEcho({ servicePeers }, { peerId: good.peerId, signal: AbortSignal.abort() })
+    await aborted.catch(() => undefined)
+    expect(order()[1]).to.equal(good.peerId)
+  })
+
+  it('shows no credentials in errors and log lines', async () => {
+    const lines: string[] = []
+    const log = (message: string, data?: object): void => {
+      lines.push(message, JSON.stringify(data))
+    }
+    const servicePeers = await createServicePeers(await startLibp2p(), {
+      serviceNodes: [
+        'wss://user:secret@a.example/?key=secret',
+        '/dns4/u:secret@b.example/tcp/1/ws'
+      ],
+      logger: { debug: log, info: log, warn: log, error: log }
+    })
+    const error = await caught(servicePeers.network(new AbortController().signal))
+    expect(error).to.include({ code: 'ERR_NO_USABLE_PEER' })
+    const { failures } = error as unknown as { failures: { peerId: string; error: Error }[] }
+    expect(failures).to.have.length(2)
+    const told = [
+      error.message,
+      ...failures.flatMap((failure) => [failure.peerId, String(failure.error)]),
+      ...servicePeers.candidates().map(({ peerId }) => peerId),
+      ...lines
+    ].join('\n')
+    expect(told).to.include('a.example')
+    expect(told).not.to.include('secret')
+  })
+})
