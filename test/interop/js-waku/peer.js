@@ -2,13 +2,17 @@
 import { createInterface } from 'node:readline'
 import { createLightNode } from '@waku/sdk'
 
-const [clusterId, shardCount, nodeAddress] = process.argv.slice(2)
+// without a shard count: static sharding
+const [address, clusterId, shardCount] = process.argv.slice(2)
 
 const node = await createLightNode({
-  networkConfig: { clusterId: Number(clusterId), numShardsInCluster: Number(shardCount) },
+  networkConfig: {
+    clusterId: Number(clusterId),
+    ...(shardCount === undefined ? undefined : { numShardsInCluster: Number(shardCount) })
+  },
   defaultBootstrap: false,
   discovery: { dns: false, peerExchange: false, peerCache: false },
-  bootstrapPeers: [nodeAddress],
+  bootstrapPeers: [address],
   lightPush: { autoRetry: false },
   libp2p: {
     // by default wss to public addresses only
@@ -21,38 +25,38 @@ const node = await createLightNode({
 const commands = {
   async waitForPeers({ timeoutMs }) {
     await node.waitForPeers(['lightpush', 'store'], timeoutMs)
-    return { peers: (await node.getConnectedPeers()).map(({ id, protocols }) => ({ id: String(id), protocols })) }
+    return { peers: (await node.getConnectedPeers()).map(({ id }) => String(id)) }
   },
 
-  async lightPush({ message, useLegacy = false }) {
-    const { contentTopic, payload, timestampMs, ephemeral = false } = message
-    const encoder = node.createEncoder({ contentTopic, ephemeral })
-    const { successes, failures } = await node.lightPush.send(
-      encoder,
-      { payload: fromHex(payload), timestamp: timestampMs === undefined ? undefined : new Date(timestampMs) },
-      { useLegacy, autoRetry: false }
-    )
+  async lightPush({ contentTopic, shardId, payload, timestampMs, ephemeral = false, useLegacy }) {
+    const encoder = node.createEncoder({ contentTopic, shardId, ephemeral })
+    const message = { payload: fromHex(payload), timestamp: toDate(timestampMs) }
+    const { successes, failures } = await node.lightPush.send(encoder, message, { useLegacy })
     return {
       pubsubTopic: encoder.pubsubTopic,
       successes: successes.map(String),
-      failures: failures.map(({ error, peerId }) => ({ error, peerId: peerId && String(peerId) }))
+      failures: failures.map(({ error }) => error)
     }
   },
 
-  async storeQuery({ contentTopics, messageHashes, cursor, timeStartMs, timeEndMs, backward, pageLimit, includeData, maxPages = 100 }) {
+  async storeQuery({ contentTopics, shardId, maxPages = 100, ...args }) {
+    const { messageHashes, cursor, timeStartMs, timeEndMs, backward, pageLimit, includeData } = args
+    const decoders = contentTopics.map((contentTopic) =>
+      node.createDecoder({ contentTopic, shardId })
+    )
     const options = withoutUndefined({
       messageHashes: messageHashes?.map(fromHex),
       paginationCursor: cursor && fromHex(cursor),
-      timeStart: timeStartMs && new Date(timeStartMs),
-      timeEnd: timeEndMs && new Date(timeEndMs),
-      paginationForward: !backward,
+      timeStart: toDate(timeStartMs),
+      timeEnd: toDate(timeEndMs),
+      paginationForward: backward === undefined ? undefined : !backward,
       paginationLimit: pageLimit,
       includeData
     })
-    const decoders = contentTopics.map((contentTopic) => node.createDecoder({ contentTopic }))
     const pages = []
     for await (const promises of node.store.queryGenerator(decoders, options)) {
-      pages.push((await Promise.all(promises)).map((message) => message && toJson(message)))
+      const messages = await Promise.all(promises)
+      pages.push(messages.map((message) => message && toJson(message)))
       if (pages.length === maxPages) break
     }
     return { pages }
@@ -90,6 +94,10 @@ function toJson({ hashStr, pubsubTopic, contentTopic, payload, timestamp, versio
     version,
     ephemeral
   }
+}
+
+function toDate(ms) {
+  return ms === undefined ? undefined : new Date(ms)
 }
 
 function fromHex(text) {
