@@ -136,7 +136,7 @@ function isRefusedCursor([first, ...more]: readonly Error[]): boolean {
   return (
     more.length === 0 &&
     ((first instanceof RemoteStatusError && !isRateLimit(first)) ||
-      (first instanceof ProtocolViolationError && first.detail === 'cursor'))
+      (first instanceof ProtocolViolationError && first.detail === 'position'))
   )
 }
 

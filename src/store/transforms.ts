@@ -120,7 +120,7 @@ class Resumption {
   /** The node has lost it, or never had it. */
   assertFound(): void {
     if (this.after !== undefined) {
-      throw violation(this.#session, 'cursor', 'what was read after the cursor is there no more')
+      throw violation(this.#session, 'position', 'what was read last is there no more')
     }
   }
 
