@@ -75,7 +75,7 @@ describe('connections', () => {
   })
 
   it('serves others while one peer stalls as many streams as it can', async () => {
-    const node = await resources.node({ standalone: true, requestTimeoutMs: 500 })
+    const node = await resources.node({ standalone: true })
     const [staller, client] = [await resources.client(), await resources.client()]
     const connection = await staller.dial(node.multiaddrs[0])
     const stalled = await Promise.allSettled(
@@ -84,11 +84,10 @@ describe('connections', () => {
     const streams = stalled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     expect(streams.length).to.be.at.least(256)
     const open = () => streams.filter(({ status }) => status === 'open').length
-    expect(open()).to.be.at.most(256)
+    await waitFor('those over the limit to be reset', () => open() <= 256)
+    expect(open()).to.be.greaterThan(0)
     expect((await push(client, node.multiaddrs[0], encodeMessage())).statusCode).to.equal(200)
-    await waitFor('the stalled streams to be reset', () => open() === 0)
     expect(connection.status).to.equal('open')
-    expect((await push(staller, node.multiaddrs[0], encodeMessage())).statusCode).to.equal(200)
   })
 
   it('closes in the midst of requests, with nothing acknowledged that is lost', async () => {
@@ -152,14 +151,18 @@ describe('metadata', () => {
     const frames = lpStream(stream)
     await frames.write(encodeMetadata({ clusterId: CLUSTER + 1, shards: [] }))
     expect(decodeMetadata((await frames.read()).subarray()).clusterId).to.equal(CLUSTER)
-    await waitFor('the connection to end', () => connection.status === 'closed')
+    await waitFor('the connection to end', () =>
+      ['closed', 'aborted', 'reset'].includes(connection.status)
+    )
   })
 
   it('leaves a peer that does not speak metadata', async () => {
     const node = await resources.node()
     const client = await resources.client({})
     const connection = await client.dial(node.multiaddrs[0])
-    await waitFor('the connection to end', () => connection.status === 'closed')
+    await waitFor('the connection to end', () =>
+      ['closed', 'aborted', 'reset'].includes(connection.status)
+    )
   })
 
   it('leaves a peer that does not answer in time', async () => {
@@ -167,7 +170,9 @@ describe('metadata', () => {
     const client = await resources.client({})
     await client.libp2p.handle(METADATA_PROTOCOL, () => undefined)
     const connection = await client.dial(node.multiaddrs[0])
-    await waitFor('the connection to end', () => connection.status === 'closed')
+    await waitFor('the connection to end', () =>
+      ['closed', 'aborted', 'reset'].includes(connection.status)
+    )
   })
 
   it('keeps a peer of its own cluster', async () => {
