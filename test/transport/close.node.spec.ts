@@ -39,12 +39,8 @@ describe('LightNode.close', () => {
     await written.promise
     await hole.until(1)
     await Promise.all([node.close(), node.close()])
-    const later = await Promise.all([
-      caught(askEcho(node)),
-      caught(node.network()),
-      ...(await outcomes)
-    ])
-    for (const error of later) {
+    const later = [await caught(askEcho(node)), await caught(node.network())]
+    for (const error of [...later, ...(await outcomes)]) {
       expect(error).to.include({ code: 'ERR_CLOSED' })
     }
     await node.close()

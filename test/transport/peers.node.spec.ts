@@ -27,7 +27,7 @@ describe('createServicePeers', () => {
 
   afterEach(async () => {
     await closeLightNodes()
-    await Promise.all(Array.from(own, (libp2p) => libp2p.stop()))
+    await Promise.all(Array.from(own, async (libp2p) => await libp2p.stop()))
     own.clear()
     await stopScriptedNodes()
     await stopRawServers()

@@ -54,10 +54,10 @@ export async function withCountedTimers<T>(run: (pending: () => number) => Promi
     pending.add(timer)
     return timer
   }) as typeof setTimeout
-  globalThis.clearTimeout = ((timer: Parameters<typeof clear>[0]) => {
+  globalThis.clearTimeout = (timer: Parameters<typeof clear>[0]) => {
     pending.delete(timer)
     clear(timer)
-  }) as typeof clearTimeout
+  }
   try {
     return await run(() => pending.size)
   } finally {
