@@ -1,6 +1,5 @@
-// Makes src/wire/generated/ from protos/: protons writes the codecs, and what nothing here uses (its streaming decoder
-// and the types of that) is left out, since a bundler cannot drop it from a namespace; and each namespace becomes a
-// constant made by a call marked as pure, since a bundler that trusts no side-effects flag keeps every namespace.
+// Makes src/wire/generated/ from protos/: protons writes the codecs, and they are cut into functions that a bundler can drop
+// one by one; what nothing here uses (the streaming decoder and the types of that) is left out.
 // With --check it only compares, and fails on a difference.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +30,8 @@ try {
   for (const source of sources) {
     const name = source.replace(/\.proto$/, '.ts')
     const code = withoutNamespaces(
-      withoutStreaming(readFileSync(join(folder, name), 'utf8'), source)
+      withoutStreaming(readFileSync(join(folder, name), 'utf8'), source),
+      source
     )
     const path = join(target, name)
     if (check) {
@@ -72,13 +72,47 @@ function withoutStreaming(code, source) {
   return header + kept
 }
 
-/** Makes `export const X = (() => { … return { codec, encode, decode } })()` of each `export namespace X`. */
-function withoutNamespaces(code) {
-  return code.replace(/^export namespace (\w+) \{\n(.*?)^\}\n/gms, (_, name, body) => {
-    const names = [...body.matchAll(/^ {2}export (?:const|function) (\w+)/gm)].map(
-      ([, exported]) => exported
+/**
+ * Makes two functions of each `export namespace X`, `writeX` and `readX`, each with a codec of its own, so that a bundle
+ * holds the directions in use only.
+ */
+function withoutNamespaces(code, source) {
+  const kept = code.replace(/^export namespace (\w+) \{\n(.*?)^\}\n/gms, (_, name, body) => {
+    const halves = body.match(
+      /message<\w+>\((\(obj, w, opts = \{\}\) => \{\n.*?\n {6}\}), (\(reader, length, opts = \{\}\) => \{\n.*?\n {6}\}), function \* \(\) \{\}\)\n/s
     )
-    const local = body.replace(/^ {2}export /gm, '  ')
-    return `export const ${name} = /* @__PURE__ */ (() => {\n${local}\n  return { ${names.join(', ')} }\n})()\n`
+    if (halves === null) {
+      throw new Error(
+        `protons writes another form now: look at ${source} and at withoutNamespaces()`
+      )
+    }
+    const [, encode, decode] = halves.map((half) => half.replace(/^ {4}/gm, ''))
+    return [
+      codec(name, 'Writer', `${encode}, unused, unused`),
+      `export function write${name} (obj: Partial<${name}>): Uint8Array<ArrayBuffer> {\n  return encodeMessage(obj, ${writer(name)}())\n}\n`,
+      codec(name, 'Reader', `unused, ${decode}, unused`),
+      `export function read${name} (buf: Uint8Array, opts?: DecodeOptions<${name}>): ${name} {\n  return decodeMessage(buf, ${reader(name)}(), opts)\n}\n`
+    ].join('\n')
   })
+  return kept
+    .replace(/(\w+)\.codec\(\)\.encode\(/g, (_, name) => `${writer(name)}().encode(`)
+    .replace(/(\w+)\.codec\(\)\.decode\(/g, (_, name) => `${reader(name)}().decode(`)
+    .replace(/^import type \{ Uint8ArrayList \} from 'uint8arraylist'\n/m, '')
+    .replace(
+      /\n\n(?=export)/,
+      "\n\nfunction unused (): never {\n  throw new Error('this direction is not in use')\n}\n\n"
+    )
+}
+
+function writer(name) {
+  return `${name[0].toLowerCase()}${name.slice(1)}Writer`
+}
+
+function reader(name) {
+  return `${name[0].toLowerCase()}${name.slice(1)}Reader`
+}
+
+function codec(name, half, halves) {
+  const variable = half === 'Writer' ? writer(name) : reader(name)
+  return `let _${variable}: Codec<${name}> | undefined\n\nfunction ${variable} (): Codec<${name}> {\n  _${variable} ??= message<${name}>(${halves})\n  return _${variable}\n}\n`
 }

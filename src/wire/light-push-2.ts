@@ -1,6 +1,6 @@
 import { InvalidMessageError } from '../errors.ts'
 import { decodeChecked, type FieldTable } from './fields.ts'
-import { PushRpc } from './generated/light-push-2.ts'
+import { readPushRpc, writePushRpc } from './generated/light-push-2.ts'
 
 /** Protocol id of light push, older generation. */
 export const LIGHT_PUSH_2_PROTOCOL = '/vac/waku/lightpush/2.0.0-beta1'
@@ -33,7 +33,7 @@ export function encodeLegacyPushRequest({
   pubsubTopic,
   message
 }: LegacyPushRequest): Uint8Array<ArrayBuffer> {
-  return PushRpc.encode({ requestId, request: { pubsubTopic, message } })
+  return writePushRpc({ requestId, request: { pubsubTopic, message } })
 }
 
 /**
@@ -42,7 +42,7 @@ export function encodeLegacyPushRequest({
  * @throws {@link InvalidMessageError} if it does not decode or a part is absent
  */
 export function decodeLegacyPushRequest(bytes: Uint8Array): LegacyPushRequest {
-  const { requestId, request } = decodeChecked(PushRpc.decode, bytes, FIELDS)
+  const { requestId, request } = decodeChecked(readPushRpc, bytes, FIELDS)
   if (requestId === undefined || request === undefined) {
     throw new InvalidMessageError(
       `light push request has no ${requestId === undefined ? 'request id' : 'request'}`
@@ -63,7 +63,7 @@ export function encodeLegacyPushResponse({
   isSuccess,
   info
 }: LegacyPushResponse): Uint8Array<ArrayBuffer> {
-  return PushRpc.encode({ requestId, response: { isSuccess, info: info || undefined } })
+  return writePushRpc({ requestId, response: { isSuccess, info: info || undefined } })
 }
 
 /**
@@ -72,7 +72,7 @@ export function encodeLegacyPushResponse({
  * @throws {@link InvalidMessageError} if it does not decode or is no response
  */
 export function decodeLegacyPushResponse(bytes: Uint8Array): LegacyPushResponse {
-  const { requestId = '', response } = decodeChecked(PushRpc.decode, bytes, FIELDS)
+  const { requestId = '', response } = decodeChecked(readPushRpc, bytes, FIELDS)
   if (response === undefined) {
     throw new InvalidMessageError('light push answer holds no response')
   }

@@ -1,8 +1,10 @@
 import { InvalidMessageError } from '../errors.ts'
 import { decodeChecked, type FieldTable } from './fields.ts'
 import {
-  LightPushRequest as LightPushRequestCodec,
-  LightPushResponse as LightPushResponseCodec
+  readLightPushRequest,
+  readLightPushResponse,
+  writeLightPushRequest,
+  writeLightPushResponse
 } from './generated/light-push-3.ts'
 
 /** Protocol id of light push, current generation. */
@@ -33,7 +35,7 @@ const RESPONSE_FIELDS: FieldTable = { 1: 'string', 10: 'uint32', 11: 'string', 1
 
 /** Encodes a request. */
 export function encodeLightPushRequest(request: LightPushRequest): Uint8Array<ArrayBuffer> {
-  return LightPushRequestCodec.encode({ ...request, pubsubTopic: request.pubsubTopic || undefined })
+  return writeLightPushRequest({ ...request, pubsubTopic: request.pubsubTopic || undefined })
 }
 
 /**
@@ -43,7 +45,7 @@ export function encodeLightPushRequest(request: LightPushRequest): Uint8Array<Ar
  */
 export function decodeLightPushRequest(bytes: Uint8Array): LightPushRequest {
   const { requestId, pubsubTopic, message } = decodeChecked(
-    LightPushRequestCodec.decode,
+    readLightPushRequest,
     bytes,
     REQUEST_FIELDS
   )
@@ -57,7 +59,7 @@ export function decodeLightPushRequest(bytes: Uint8Array): LightPushRequest {
 
 /** Encodes a response. */
 export function encodeLightPushResponse(response: LightPushResponse): Uint8Array<ArrayBuffer> {
-  return LightPushResponseCodec.encode({
+  return writeLightPushResponse({
     ...response,
     statusDesc: response.statusDesc || undefined
   })
@@ -73,6 +75,6 @@ export function decodeLightPushResponse(bytes: Uint8Array): LightPushResponse {
     requestId = '',
     statusCode = 0,
     ...rest
-  } = decodeChecked(LightPushResponseCodec.decode, bytes, RESPONSE_FIELDS)
+  } = decodeChecked(readLightPushResponse, bytes, RESPONSE_FIELDS)
   return { requestId, statusCode, ...rest }
 }

@@ -1,7 +1,7 @@
 import { InvalidMessageError } from '../errors.ts'
 import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
 import { decodeChecked, type FieldTable, toSigned64, unlessEmpty } from './fields.ts'
-import { WakuMessage as WakuMessageCodec } from './generated/message.ts'
+import { readWakuMessage, writeWakuMessage } from './generated/message.ts'
 
 const FIELDS: FieldTable = {
   1: 'bytes',
@@ -21,7 +21,7 @@ const FIELDS: FieldTable = {
  */
 export function encodeWakuMessage(message: WakuMessage): Uint8Array<ArrayBuffer> {
   const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } = message
-  const pooled = WakuMessageCodec.encode({
+  const pooled = writeWakuMessage({
     payload,
     contentTopic,
     version: version === 0 ? undefined : version,
@@ -42,7 +42,7 @@ export function encodeWakuMessage(message: WakuMessage): Uint8Array<ArrayBuffer>
  */
 export function decodeWakuMessage(bytes: Uint8Array): WakuMessage {
   const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } =
-    decodeChecked(WakuMessageCodec.decode, bytes, FIELDS)
+    decodeChecked(readWakuMessage, bytes, FIELDS)
   if (payload === undefined || contentTopic === undefined) {
     throw new InvalidMessageError(
       `message has no ${payload === undefined ? 'payload' : 'content topic'}`

@@ -1,6 +1,6 @@
 import { LimitExceededError } from '../errors.ts'
 import { decodeChecked, smallVarint, varintEnd, visitFields } from './fields.ts'
-import { WakuMetadata as WakuMetadataCodec } from './generated/metadata.ts'
+import { readWakuMetadata, writeWakuMetadata } from './generated/metadata.ts'
 
 /** Protocol id of metadata. */
 export const METADATA_PROTOCOL = '/vac/waku/metadata/1.0.0'
@@ -25,12 +25,12 @@ export interface Metadata {
  * long, and packed in field 3.
  */
 export function encodeMetadata({ clusterId, shards }: Metadata): Uint8Array<ArrayBuffer> {
-  const cluster = WakuMetadataCodec.encode({ clusterId })
+  const cluster = writeWakuMetadata({ clusterId })
   if (shards.length === 0) {
     return cluster
   }
   const older = toVarints(shards.flatMap((shard) => [UNPACKED_SHARD_TAG, shard]))
-  const newer = WakuMetadataCodec.encode({ shards: toVarints(shards) })
+  const newer = writeWakuMetadata({ shards: toVarints(shards) })
   const fits = cluster.length + older.length + newer.length <= MAX_METADATA_BYTES
   return Uint8Array.of(...cluster, ...(fits ? older : []), ...newer)
 }
@@ -45,7 +45,7 @@ export function decodeMetadata(bytes: Uint8Array): Metadata {
   if (bytes.length > MAX_METADATA_BYTES) {
     throw new LimitExceededError(`metadata of ${bytes.length} bytes`, MAX_METADATA_BYTES)
   }
-  const { clusterId } = decodeChecked(WakuMetadataCodec.decode, bytes, { 1: 'uint32', 3: 'bytes' })
+  const { clusterId } = decodeChecked(readWakuMetadata, bytes, { 1: 'uint32', 3: 'bytes' })
   const shards: Record<number, number[]> = { 2: [], 3: [] }
   visitFields(bytes, (fieldNumber, wireType, start, end) => {
     const list = shards[fieldNumber]

@@ -6,7 +6,7 @@ import {
   toSigned64,
   unlessEmpty
 } from './fields.ts'
-import { HistoryRpc, Index as IndexCodec } from './generated/store-beta2.ts'
+import { readHistoryRpc, readIndex, writeHistoryRpc, writeIndex } from './generated/store-beta2.ts'
 
 /** Protocol id of store, first generation with pagination. */
 export const STORE_BETA2_PROTOCOL = '/vac/waku/store/2.0.0-beta2'
@@ -78,7 +78,7 @@ function fromPagingInfo({ pageSize, cursor, forward }: PagingInfoBeta2): Encoded
 /** Encodes a request. */
 export function encodeHistoryQueryBeta2(query: HistoryQueryBeta2): Uint8Array<ArrayBuffer> {
   const { requestId, topics } = query
-  return HistoryRpc.encode({
+  return writeHistoryRpc({
     requestId,
     query: { topics: [...topics], pagingInfo: fromPagingInfo(query) }
   })
@@ -96,7 +96,7 @@ export function decodeHistoryQueryBeta2(
   bytes: Uint8Array,
   maxTopics = DEFAULT_MAX_COUNT
 ): HistoryQueryBeta2 {
-  const { requestId, query } = decodeChecked(HistoryRpc.decode, bytes, toFields(maxTopics))
+  const { requestId, query } = decodeChecked(readHistoryRpc, bytes, toFields(maxTopics))
   if (requestId === undefined || query === undefined) {
     throw new InvalidMessageError(
       `history query has no ${requestId === undefined ? 'request id' : 'query'}`
@@ -110,7 +110,7 @@ export function encodeHistoryResponseBeta2(
   response: HistoryResponseBeta2
 ): Uint8Array<ArrayBuffer> {
   const { requestId, messages, pagingInfo } = response
-  return HistoryRpc.encode({
+  return writeHistoryRpc({
     requestId,
     response: { messages: [...messages], pagingInfo: pagingInfo && fromPagingInfo(pagingInfo) }
   })
@@ -128,11 +128,7 @@ export function decodeHistoryResponseBeta2(
   bytes: Uint8Array,
   maxMessages = DEFAULT_MAX_COUNT
 ): HistoryResponseBeta2 {
-  const { requestId = '', response } = decodeChecked(
-    HistoryRpc.decode,
-    bytes,
-    toFields(maxMessages)
-  )
+  const { requestId = '', response } = decodeChecked(readHistoryRpc, bytes, toFields(maxMessages))
   if (response === undefined) {
     throw new InvalidMessageError('history answer holds no response')
   }
@@ -145,7 +141,7 @@ export function decodeHistoryResponseBeta2(
 
 /** Encodes an index. */
 export function encodeHistoryIndexBeta2(index: HistoryIndexBeta2): Uint8Array<ArrayBuffer> {
-  return IndexCodec.encode(index)
+  return writeIndex(index)
 }
 
 /**
@@ -154,7 +150,7 @@ export function encodeHistoryIndexBeta2(index: HistoryIndexBeta2): Uint8Array<Ar
  * @throws {@link InvalidMessageError} if it does not decode, has no digest, or its time is no number
  */
 export function decodeHistoryIndexBeta2(bytes: Uint8Array): HistoryIndexBeta2 {
-  const { digest, receivedTime = 0 } = decodeChecked(IndexCodec.decode, bytes, INDEX_FIELDS)
+  const { digest, receivedTime = 0 } = decodeChecked(readIndex, bytes, INDEX_FIELDS)
   if (digest === undefined) {
     throw new InvalidMessageError('index has no digest')
   }

@@ -6,7 +6,7 @@ import {
   toSigned64,
   unlessEmpty
 } from './fields.ts'
-import { HistoryRpc, Index as IndexCodec } from './generated/store-beta4.ts'
+import { readHistoryRpc, readIndex, writeHistoryRpc, writeIndex } from './generated/store-beta4.ts'
 
 /** Protocol id of store, the generation before store-query. */
 export const STORE_BETA4_PROTOCOL = '/vac/waku/store/2.0.0-beta4'
@@ -71,7 +71,7 @@ const toFields = (maxCount: number): FieldTable => ({
 
 /** Encodes a request. Paging info with a direction is always written: its default differs from node to node. */
 export function encodeHistoryQuery(query: HistoryQuery): Uint8Array<ArrayBuffer> {
-  return HistoryRpc.encode({
+  return writeHistoryRpc({
     requestId: query.requestId,
     query: {
       pubsubTopic: query.pubsubTopic || undefined,
@@ -99,7 +99,7 @@ export function decodeHistoryQuery(
   bytes: Uint8Array,
   maxContentTopics = DEFAULT_MAX_COUNT
 ): HistoryQuery {
-  const { requestId, query } = decodeChecked(HistoryRpc.decode, bytes, toFields(maxContentTopics))
+  const { requestId, query } = decodeChecked(readHistoryRpc, bytes, toFields(maxContentTopics))
   if (requestId === undefined || query === undefined) {
     throw new InvalidMessageError(
       `history query has no ${requestId === undefined ? 'request id' : 'query'}`
@@ -125,7 +125,7 @@ export function encodeHistoryResponse({
   cursor,
   error
 }: HistoryResponse): Uint8Array<ArrayBuffer> {
-  return HistoryRpc.encode({
+  return writeHistoryRpc({
     requestId,
     response: {
       messages: [...messages],
@@ -156,7 +156,7 @@ export function decodeHistoryResponse(
     requestId = '',
     query,
     response
-  } = decodeChecked(HistoryRpc.decode, bytes, toFields(maxMessages))
+  } = decodeChecked(readHistoryRpc, bytes, toFields(maxMessages))
   if (response === undefined && query !== undefined) {
     throw new InvalidMessageError('history answer holds a query')
   }
@@ -171,7 +171,7 @@ export function decodeHistoryResponse(
 /** Encodes an index; all four fields are always written, as the reference node requires. */
 export function encodeHistoryIndex(index: HistoryIndex): Uint8Array<ArrayBuffer> {
   const { receiverTime, senderTime } = index
-  return IndexCodec.encode({
+  return writeIndex({
     ...index,
     receiverTime: toSigned64(receiverTime),
     senderTime: toSigned64(senderTime)
@@ -189,7 +189,7 @@ export function decodeHistoryIndex(bytes: Uint8Array): HistoryIndex {
     receiverTime = 0n,
     senderTime = 0n,
     pubsubTopic = ''
-  } = decodeChecked(IndexCodec.decode, bytes, INDEX_FIELDS)
+  } = decodeChecked(readIndex, bytes, INDEX_FIELDS)
   if (digest === undefined) {
     throw new InvalidMessageError('index has no digest')
   }

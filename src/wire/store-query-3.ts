@@ -1,9 +1,12 @@
 import { InvalidMessageError } from '../errors.ts'
 import { decodeChecked, type FieldTable, toSigned64, unlessEmpty } from './fields.ts'
 import {
-  StoreQueryRequest as StoreQueryRequestCodec,
-  StoreQueryResponse as StoreQueryResponseCodec,
-  WakuMessageKeyValue as WakuMessageKeyValueCodec
+  readStoreQueryRequest,
+  readStoreQueryResponse,
+  readWakuMessageKeyValue,
+  writeStoreQueryRequest,
+  writeStoreQueryResponse,
+  writeWakuMessageKeyValue
 } from './generated/store-query-3.ts'
 
 /** Protocol id of store, current generation. */
@@ -73,7 +76,7 @@ const ENTRY_FIELDS: FieldTable = { 1: 'bytes', 2: 'bytes', 3: 'string' }
 
 /** Encodes a request. Booleans are always written: an absent direction means backward. */
 export function encodeStoreQueryRequest(request: StoreQueryRequest): Uint8Array<ArrayBuffer> {
-  return StoreQueryRequestCodec.encode({
+  return writeStoreQueryRequest({
     ...request,
     pubsubTopic: request.pubsubTopic || undefined,
     contentTopics: [...request.contentTopics],
@@ -97,7 +100,7 @@ export function decodeStoreQueryRequest(bytes: Uint8Array, maxCount: number): St
     includeData = false,
     paginationForward = false,
     ...rest
-  } = decodeChecked(StoreQueryRequestCodec.decode, bytes, toRequestFields(maxCount))
+  } = decodeChecked(readStoreQueryRequest, bytes, toRequestFields(maxCount))
   if (requestId === undefined) {
     throw new InvalidMessageError('store query request has no request id')
   }
@@ -107,7 +110,7 @@ export function decodeStoreQueryRequest(bytes: Uint8Array, maxCount: number): St
 /** Encodes a response. A description is always written, be it empty: the reference client refuses an answer without. */
 export function encodeStoreQueryResponse(response: StoreQueryResponse): Uint8Array<ArrayBuffer> {
   const { statusDesc = '', messages } = response
-  return StoreQueryResponseCodec.encode({ ...response, statusDesc, messages: [...messages] })
+  return writeStoreQueryResponse({ ...response, statusDesc, messages: [...messages] })
 }
 
 /**
@@ -127,13 +130,13 @@ export function decodeStoreQueryResponse(
     statusCode = 0,
     paginationCursor,
     ...rest
-  } = decodeChecked(StoreQueryResponseCodec.decode, bytes, toResponseFields(maxMessages))
+  } = decodeChecked(readStoreQueryResponse, bytes, toResponseFields(maxMessages))
   return { requestId, statusCode, ...rest, paginationCursor: unlessEmpty(paginationCursor) }
 }
 
 /** Encodes one entry. */
 export function encodeWakuMessageKeyValue(entry: WakuMessageKeyValue): Uint8Array<ArrayBuffer> {
-  return WakuMessageKeyValueCodec.encode(entry)
+  return writeWakuMessageKeyValue(entry)
 }
 
 /**
@@ -143,7 +146,7 @@ export function encodeWakuMessageKeyValue(entry: WakuMessageKeyValue): Uint8Arra
  */
 export function decodeWakuMessageKeyValue(bytes: Uint8Array): WakuMessageKeyValue {
   const { messageHash, message, pubsubTopic } = decodeChecked(
-    WakuMessageKeyValueCodec.decode,
+    readWakuMessageKeyValue,
     bytes,
     ENTRY_FIELDS
   )
