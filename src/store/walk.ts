@@ -1,4 +1,4 @@
-import { pipe } from 'it-pipe'
+import { rawPipe as pipe } from 'it-pipe'
 import { hasErrorCode, IncompleteHistoryError, isWakuLightError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
