@@ -4,8 +4,10 @@ import { isWakuLightError } from 'waku-light/errors'
 import { LightPushClient } from 'waku-light/light-push'
 import { createLightNode, type LightNode } from 'waku-light/node'
 import { StoreClient } from 'waku-light/store'
-import { describeError, Room, toContentTopic } from './room.ts'
+import { toContentTopic } from './model.ts'
+import { Room } from './room.ts'
 import { byId, ChatView } from './view.ts'
+import { describeError } from './words.ts'
 
 interface Wishes {
   readonly nick: string

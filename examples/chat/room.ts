@@ -1,55 +1,18 @@
 // A room: its messages, the way to send, the way back through history, and the state of the connection. No DOM in here.
-import { hasErrorCode, isWakuLightError } from 'waku-light/errors'
+import { hasErrorCode } from 'waku-light/errors'
 import type { LightPushClient, PushResult } from 'waku-light/light-push'
 import { fromHex, fromMilliseconds, messageHash, toHex, toPubsubTopic } from 'waku-light/message'
 import type { LightNode } from 'waku-light/node'
 import type { FollowProgress, StoreClient, StoredMessage } from 'waku-light/store'
-
-/** What a message of this page carries, as JSON in UTF-8. */
-export interface ChatContent {
-  readonly nick: string
-  readonly text: string
-}
-
-/** What is known of a message that was sent from here. */
-export type Delivery =
-  | { readonly state: 'sending' }
-  | { readonly state: 'published'; readonly relayPeerCount?: number }
-  | {
-      readonly state: 'unknown'
-      readonly reason: string
-      /** True: the service node may have it, but passed it on to nobody. */
-      readonly isStranded?: boolean
-      readonly checking?: boolean
-    }
-  | { readonly state: 'failed'; readonly reason: string }
-
-/** A message in the room. */
-export interface Entry {
-  readonly key: string
-  readonly time: bigint
-  /** Undefined: somebody else's format. */
-  readonly content: ChatContent | undefined
-  readonly sizeBytes: number
-  readonly own: boolean
-  /** Message hash; undefined as long as the network is not known. */
-  hash?: string
-  /** True once it was read from, or found in, a service node's archive. */
-  stored: boolean
-  /** Of messages that were sent in this session. */
-  delivery?: Delivery
-}
-
-export type ConnectionState =
-  | { readonly state: 'connecting' }
-  | { readonly state: 'connected'; readonly nodeCount: number }
-  | { readonly state: 'reconnecting'; readonly reason?: string; readonly retryAtMs?: number }
-  /** Trying again by itself is of no use. */
-  | { readonly state: 'stopped'; readonly reason: string }
-
-export type HistoryState =
-  | { readonly state: 'idle' | 'loading' | 'complete' }
-  | { readonly state: 'failed'; readonly reason: string }
+import {
+  type ConnectionState,
+  type Delivery,
+  decodeContent,
+  type Entry,
+  encodeContent,
+  type HistoryState
+} from './model.ts'
+import { describeError, describePush } from './words.ts'
 
 export type RoomEvent =
   | { readonly type: 'entries'; readonly arrived: readonly Entry[] }
@@ -81,11 +44,6 @@ const FOLLOW_INTERVAL_MS = 1_500
 const OVERLAP_MS = 60_000
 const SETTLING_MS = 10 * 60_000
 const PUSH_TIMEOUT_MS = 20_000
-
-/** The content topic of a room. */
-export function toContentTopic(room: string): string {
-  return `/waku-light-chat/1/${encodeURIComponent(room)}/json`
-}
 
 export class Room {
   readonly #init: RoomInit
@@ -171,7 +129,7 @@ export class Room {
   /** Shows the message at once, then what becomes of it. */
   async send(text: string): Promise<void> {
     const content = { nick: this.#init.nick, text }
-    const payload = new TextEncoder().encode(JSON.stringify(content))
+    const payload = encodeContent(content)
     // strictly later than the one before, so that what is typed fast stays in order
     const now = fromMilliseconds(Date.now())
     this.#lastTime = now > this.#lastTime ? now : this.#lastTime + 1n
@@ -412,56 +370,6 @@ export class Room {
     if (!this.#closing.signal.aborted) {
       this.#init.onEvent(event)
     }
-  }
-}
-
-/** An error in words for the person at the screen. */
-export function describeError(error: unknown): string {
-  if (!isWakuLightError(error)) {
-    return error instanceof Error ? error.message : String(error)
-  }
-  switch (error.code) {
-    case 'ERR_NO_USABLE_PEER': {
-      const { failures } = error as { failures?: readonly { error: Error }[] }
-      return [...new Set(failures?.map((failure) => describeError(failure.error)))].join('; ')
-    }
-    case 'ERR_INCOMPLETE_HISTORY':
-      return describeError(error.cause)
-    case 'ERR_CONNECTION':
-      return 'the service node cannot be reached'
-    case 'ERR_TIMEOUT':
-      return 'the service node did not answer in time'
-    case 'ERR_MESSAGE_TOO_LARGE':
-      return 'the message is too long'
-    default:
-      return error.message
-  }
-}
-
-function describePush({ attempts, error }: PushResult): string {
-  const attempt = attempts.findLast(({ status }) => status === 'unknown') ?? attempts.at(-1)
-  switch (attempt?.reason) {
-    case 'not-relayed':
-      return 'the service node has nobody to pass it on to'
-    case 'refused':
-      return `the service node refused it${attempt.statusDesc ? ` (${attempt.statusDesc})` : ''}`
-    case 'rate-limited':
-      return 'the service node asks for a pause'
-    case 'no-answer':
-      return 'no answer came'
-    default:
-      return describeError(attempt?.error ?? error ?? new Error('the reason is not known'))
-  }
-}
-
-/** Anybody may write anything into a content topic. */
-function decodeContent(payload: Uint8Array): ChatContent | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
-    const { nick, text } = value as Partial<Record<string, unknown>>
-    return typeof nick === 'string' && typeof text === 'string' ? { nick, text } : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,5 +1,7 @@
 // What the person sees. Text of others enters the page as text nodes only.
-import type { ConnectionState, Delivery, Entry, Room, RoomEvent } from './room.ts'
+import type { ConnectionState, Delivery, Entry } from './model.ts'
+import type { Room, RoomEvent } from './room.ts'
+import { describeConnection, describeDelivery } from './words.ts'
 
 export interface ViewHandlers {
   readonly onSend: (text: string) => void
@@ -329,45 +331,6 @@ export class ChatView {
     jump.hidden = count === 0
     jump.textContent = count === 1 ? '1 new message ↓' : `${count} new messages ↓`
     document.title = count === 0 ? this.#title : `(${count}) ${this.#title}`
-  }
-}
-
-function describeDelivery(entry: Entry, delivery: Delivery): string {
-  switch (delivery.state) {
-    case 'sending':
-      return 'Sending…'
-    case 'published': {
-      const { relayPeerCount: count } = delivery
-      const reach =
-        count === undefined
-          ? 'Published'
-          : `Published to ${count} ${count === 1 ? 'peer' : 'peers'}`
-      return entry.stored ? `${reach} · stored` : reach
-    }
-    case 'unknown': {
-      if (entry.stored) {
-        const stored = 'Stored at the service node'
-        return delivery.isStranded ? `${stored}, but it has nobody to pass it on to` : stored
-      }
-      return delivery.checking ? 'Checking…' : `It may be out, or not: ${delivery.reason}`
-    }
-    case 'failed':
-      return `Not sent: ${delivery.reason}`
-  }
-}
-
-function describeConnection(connection: ConnectionState): string {
-  switch (connection.state) {
-    case 'connecting':
-      return 'Connecting…'
-    case 'connected':
-      return connection.nodeCount === 1 ? 'Connected' : `Connected to ${connection.nodeCount} nodes`
-    case 'reconnecting': {
-      const seconds = Math.ceil(((connection.retryAtMs ?? 0) - Date.now()) / 1000)
-      return seconds > 0 ? `Offline, next try in ${seconds} s` : 'Reconnecting…'
-    }
-    case 'stopped':
-      return `Stopped: ${connection.reason}`
   }
 }
 
