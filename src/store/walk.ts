@@ -1,4 +1,4 @@
-import { rawPipe as pipe } from 'it-pipe'
+import { rawPipe } from 'it-pipe'
 import { hasErrorCode, IncompleteHistoryError, isWakuLightError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
@@ -8,7 +8,7 @@ import { chooseStep, Failures, type Step } from './choice.ts'
 import { type Criteria, digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
 import type { PageQuery, StoreGeneration } from './generation.ts'
 import { inOrder, type MergedPage } from './merge.ts'
-import type { MessagePage, Row, StoreProgress } from './page.ts'
+import type { MessagePage, Row, SourcePage, StoreProgress } from './page.ts'
 import { encodePosition, type LastDelivered, type WalkPosition } from './position.ts'
 import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
@@ -228,11 +228,11 @@ class Walk {
         after: byHash ? from.after : undefined,
         recent: this.#recent
       }
-      const pages = pipe(
-        rawPages(session, query, from.cursor),
+      const pages = rawPipe(
+        () => rawPages(session, query, from.cursor),
         verified(session, expected),
         eachOnce(session, forward, delivered)
-      )
+      ) as AsyncGenerator<SourcePage>
       return { from, pages }
     })
     return inOrder(sources, forward, pageLimit, () => session.end())
