@@ -326,7 +326,7 @@ interface ErrorByCode {
  * ```
  */
 export function isWakuLightError(error: unknown): error is WakuLightError {
-  return error instanceof Object && (error as { [BRAND]?: unknown })[BRAND] === true
+  return typeof error === 'object' && (error as { [BRAND]?: unknown } | null)?.[BRAND] === true
 }
 
 /**
