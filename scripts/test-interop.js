@@ -3,7 +3,12 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSameMatrix, renderMatrix } from '../test/interop/lib/matrix.js'
-import { buildGoWaku, installJsWaku, missingForGoWaku, versions } from '../test/interop/lib/peers.js'
+import {
+  buildGoWaku,
+  installJsWaku,
+  missingForGoWaku,
+  versions
+} from '../test/interop/lib/peers.js'
 import { run } from '../test/interop/lib/run.js'
 import { closingLine } from './lib/counts.js'
 import { root } from './lib/package.js'

@@ -1,17 +1,18 @@
 import { expect } from 'chai'
-import { createServiceNode, type ServiceNode } from 'waku-light-service-node'
 import {
   LIGHT_PUSH_2_PROTOCOL,
   METADATA_PROTOCOL,
   STORE_BETA4_PROTOCOL,
   STORE_QUERY_3_PROTOCOL
 } from 'waku-light/wire'
+import { createServiceNode, type ServiceNode } from 'waku-light-service-node'
 import { type GoMessage, type GoPages, GoWaku, hasGoWaku } from './lib/go-waku.ts'
 import { errorOf } from './lib/line-peer.ts'
 import {
   CLUSTER_ID,
   freshTopic,
   inStoreOrder,
+  LARGE_PAYLOAD_BYTES,
   NETWORK,
   now,
   OTHER_CLUSTER_ID,
@@ -63,7 +64,8 @@ suite('go-waku: client', () => {
   }
 
   async function query<Cursor>(cmd: string, args: object = {}, of = node) {
-    const criteria = 'messageHashes' in args ? {} : { pubsubTopic: PUBSUB_TOPIC, contentTopics: [topic] }
+    const criteria =
+      'messageHashes' in args ? {} : { pubsubTopic: PUBSUB_TOPIC, contentTopics: [topic] }
     return await go.call<GoPages<Cursor>>(cmd, { addr: addressOf(of), ...criteria, ...args })
   }
 
@@ -87,7 +89,9 @@ suite('go-waku: client', () => {
             true,
             false
           ])
-          const walked = (backward ? [...pages].reverse() : pages).flatMap(({ messages }) => messages)
+          const walked = (backward ? [...pages].reverse() : pages).flatMap(
+            ({ messages }) => messages
+          )
           const hashes = walked.map(({ hash }) => hash)
           expect(hashes).to.have.members(sent.map(({ hash }) => hash))
           expect(walked.map((entry) => BigInt(entry.message?.timestamp ?? 0))).to.deep.equal(
@@ -147,6 +151,23 @@ suite('go-waku: client', () => {
         expect([...times]).to.deep.equal(
           [1_000n, 2_000n, ...(isEndIn ? [3_000n] : [])].map((offset) => text(start + offset))
         )
+      })
+
+      it('large messages come in pages of 4 MB at the most', async () => {
+        const large = await startNode({ standalone: true })
+        const contentTopic = freshTopic()
+        const payload = '01'.repeat(LARGE_PAYLOAD_BYTES)
+        const hashes: string[] = []
+        for (let index = 0; index < 40; index++) {
+          hashes.push(
+            await push(large, { ...message(contentTopic, 1, now() + BigInt(index)), payload })
+          )
+        }
+        const args = { contentTopics: [contentTopic], pageLimit: 100, maxPages: 10 }
+        const { pages } = await query(cmd, args, large)
+        expect(pages.map(({ messages }) => messages.length)).to.deep.equal([26, 14])
+        const found = pages.flatMap(({ messages }) => messages.map(({ hash }) => hash))
+        expect(found).to.have.members(hashes)
       })
 
       it('a message comes back with every field that it had', async () => {

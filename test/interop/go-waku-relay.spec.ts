@@ -2,10 +2,18 @@ import { expect } from 'chai'
 import { LightPushClient } from 'waku-light/light-push'
 import { createLightNode } from 'waku-light/node'
 import { StoreClient } from 'waku-light/store'
+import { METADATA_PROTOCOL, STORE_BETA4_PROTOCOL, STORE_QUERY_3_PROTOCOL } from 'waku-light/wire'
 import { createServiceNode, RELAY_PROTOCOL, type ServiceNode } from 'waku-light-service-node'
-import { METADATA_PROTOCOL } from 'waku-light/wire'
 import { GoWaku, hasGoWaku } from './lib/go-waku.ts'
-import { CLUSTER_ID, freshTopic, NETWORK, now, OTHER_CLUSTER_ID, SHARDS } from './lib/network.ts'
+import {
+  CLUSTER_ID,
+  freshTopic,
+  LARGE_PAYLOAD_BYTES,
+  NETWORK,
+  now,
+  OTHER_CLUSTER_ID,
+  SHARDS
+} from './lib/network.ts'
 import { hashesOf, makeMessages, publishAll } from './lib/publish.ts'
 import { Resources } from './lib/resources.ts'
 import { until } from './lib/until.ts'
@@ -34,10 +42,7 @@ suite('go-waku: relay', () => {
 
   afterEach(() => resources.close())
 
-  async function joinPair(
-    transport: 'tcp' | 'ws',
-    dialer: 'go-waku' | 'our node'
-  ): Promise<Pair> {
+  async function joinPair(transport: 'tcp' | 'ws', dialer: 'go-waku' | 'our node'): Promise<Pair> {
     let go: GoWaku
     let ours: ServiceNode
     if (dialer === 'go-waku') {
@@ -91,10 +96,30 @@ suite('go-waku: relay', () => {
     it('a message with every field has the same hash in both stores', async () => {
       const { go, pushToOurs, readOurs } = await joinPair('tcp', 'our node')
       const contentTopic = freshTopic()
-      const message = { contentTopic, payload: Uint8Array.of(1), meta: Uint8Array.of(2), version: 2 }
+      const message = {
+        contentTopic,
+        payload: Uint8Array.of(1),
+        meta: Uint8Array.of(2),
+        version: 2
+      }
       const [sent] = await publishAll(pushToOurs, [message])
       await go.archived([sent?.hash ?? ''])
       expect(await read(readOurs, contentTopic)).to.deep.equal([sent?.hash])
+    })
+
+    it('a message of 149 KiB passes, either way', async () => {
+      const { go, pushToGo, pushToOurs, readOurs } = await joinPair('tcp', 'our node')
+      const contentTopic = freshTopic()
+      const payload = new Uint8Array(LARGE_PAYLOAD_BYTES)
+      const [viaOurs] = await publishAll(pushToOurs, [{ contentTopic, payload: payload.fill(1) }])
+      const [viaGo] = await publishAll(pushToGo, [{ contentTopic, payload: payload.fill(2) }])
+      const hashes = [viaOurs?.hash ?? '', viaGo?.hash ?? '']
+      await go.archived(hashes)
+      const found = await until('both are there', async () => {
+        const messages = await read(readOurs, contentTopic)
+        return messages.length === 2 && messages
+      })
+      expect(found).to.have.members(hashes)
     })
 
     it('an ephemeral message is in neither store', async () => {
@@ -130,6 +155,44 @@ suite('go-waku: relay', () => {
       await go.archived([next?.hash ?? ''])
       expect(await go.stored()).to.not.include(empty?.hash)
     })
+  })
+
+  describe(`${STORE_QUERY_3_PROTOCOL} and ${STORE_BETA4_PROTOCOL}`, () => {
+    for (const [leaving, staying] of [
+      ['our node', 'go-waku'],
+      ['go-waku', 'our node']
+    ] as const) {
+      it(`a walk that ${leaving} leaves in the middle goes on at ${staying}`, async () => {
+        const { go, ours, pushToGo, readOurs } = await joinPair('tcp', 'our node')
+        const contentTopic = freshTopic()
+        const sent = await publishAll(pushToGo, makeMessages(contentTopic, COUNT, now()))
+        const hashes = sent.map(({ hash }) => hash)
+        await go.archived(hashes)
+        await until('all are there', async () => {
+          return (await read(readOurs, contentTopic)).length === COUNT
+        })
+
+        const addresses = [addressOf(ours, 'ws'), go.wsAddress]
+        const serviceNodes = leaving === 'our node' ? addresses : addresses.reverse()
+        const reader = resources.add(await createLightNode({ serviceNodes, ...NETWORK }))
+        const pages = new StoreClient(reader).queryPages(
+          { contentTopics: [contentTopic] },
+          { pageLimit: 7 }
+        )
+        const protocols = new Set<string>()
+        const found: string[] = []
+        for await (const { messages, protocol } of pages) {
+          if (protocols.size === 0) {
+            await (leaving === 'our node' ? ours : go).close()
+          }
+          protocols.add(protocol)
+          found.push(...hashesOf(messages))
+        }
+        expect(protocols.size).to.equal(2)
+        expect(found).to.have.members(hashes)
+        expect(found).to.have.lengthOf(COUNT)
+      })
+    }
   })
 
   describe(METADATA_PROTOCOL, () => {

@@ -12,7 +12,7 @@ import {
   STORE_BETA4_PROTOCOL
 } from 'waku-light/wire'
 import { GoWaku, hasGoWaku } from './lib/go-waku.ts'
-import { CLUSTER_ID, freshTopic, now, SHARDS } from './lib/network.ts'
+import { CLUSTER_ID, freshTopic, LARGE_PAYLOAD_BYTES, now, SHARDS } from './lib/network.ts'
 import { delimited } from './lib/protobuf.ts'
 import { hashesOf, makeMessages, type Published, publishAll } from './lib/publish.ts'
 import { RawClient } from './lib/raw-client.ts'
@@ -118,9 +118,9 @@ suite('go-waku: service node', () => {
         await pages.return(undefined)
         const { messages, position } = (first as MessagePage | undefined) ?? expect.fail('no page')
         const rest = await walk({ direction, position })
-        expect(
-          hashesOf([...messages, ...rest.flatMap((page) => page.messages)])
-        ).to.have.members(sent.map(({ hash }) => hash))
+        expect(hashesOf([...messages, ...rest.flatMap((page) => page.messages)])).to.have.members(
+          sent.map(({ hash }) => hash)
+        )
       })
 
       it(`pages of one message, ${direction}`, async () => {
@@ -137,6 +137,21 @@ suite('go-waku: service node', () => {
     it('a page of more than a hundred messages is cut to a hundred, and the walk goes on', async () => {
       const pages = await walk({ pageLimit: 500 })
       expect(pages.map(({ messages }) => messages.length)).to.deep.equal([100, 20])
+    })
+
+    it('a page of fifty large messages, 7 MiB, is read', async () => {
+      const contentTopic = freshTopic()
+      const large = await archive(
+        Array.from({ length: 50 }, (_, index) => ({
+          contentTopic,
+          payload: new Uint8Array(LARGE_PAYLOAD_BYTES).fill(index)
+        }))
+      )
+      const pages = await walk({}, [contentTopic])
+      expect(pages.map(({ messages }) => messages.length)).to.deep.equal([50])
+      expect(hashesOf(pages.flatMap(({ messages }) => messages))).to.have.members(
+        large.map(({ hash }) => hash)
+      )
     })
 
     it('page size 0 stands for twenty', async () => {

@@ -2,16 +2,23 @@ import { expect } from 'chai'
 import { LightPushClient } from 'waku-light/light-push'
 import { createLightNode } from 'waku-light/node'
 import { StoreClient } from 'waku-light/store'
-import { createServiceNode, type ServiceNode } from 'waku-light-service-node'
 import {
   LIGHT_PUSH_2_PROTOCOL,
   LIGHT_PUSH_3_PROTOCOL,
   METADATA_PROTOCOL,
   STORE_QUERY_3_PROTOCOL
 } from 'waku-light/wire'
+import { createServiceNode, type ServiceNode } from 'waku-light-service-node'
 import { type JsMessage, type JsPages, type JsPush, JsWaku } from './lib/js-waku.ts'
 import { errorOf } from './lib/line-peer.ts'
-import { CLUSTER_ID, freshTopic, inStoreOrder, NETWORK, OTHER_CLUSTER_ID } from './lib/network.ts'
+import {
+  CLUSTER_ID,
+  freshTopic,
+  inStoreOrder,
+  LARGE_PAYLOAD_BYTES,
+  NETWORK,
+  OTHER_CLUSTER_ID
+} from './lib/network.ts'
 import { hashesOf, publishAll } from './lib/publish.ts'
 import { Resources } from './lib/resources.ts'
 import { until } from './lib/until.ts'
@@ -242,6 +249,21 @@ describe('js-waku: client', () => {
       const pages = await query({ messageHashes, pageLimit: 20 })
       expect(pages.map((page) => page.length)).to.deep.equal([20, 20, 5])
       expect(pages.flat().map((message) => message?.hash)).to.deep.equal(inStoreOrder(stored))
+    })
+
+    it('large messages come in pages of 4 MB at the most', async () => {
+      const contentTopic = freshTopic()
+      const writer = resources.add(await createLightNode({ serviceNodes: [addressOf(node)] }))
+      await publishAll(
+        new LightPushClient(writer),
+        Array.from({ length: 40 }, (_, index) => ({
+          contentTopic,
+          payload: new Uint8Array(LARGE_PAYLOAD_BYTES).fill(index)
+        }))
+      )
+      const pages = await query({ contentTopics: [contentTopic], pageLimit: 100 })
+      expect(pages.map((page) => page.length)).to.deep.equal([26, 14])
+      expect(new Set(pages.flat().map((message) => message?.hash)).size).to.equal(40)
     })
 
     it('is told of an unknown cursor', async () => {

@@ -21,7 +21,10 @@ export interface GoEntry {
 
 /** The pages of one walk. */
 export interface GoPages<Cursor = unknown> {
-  readonly pages: readonly { readonly messages: readonly GoEntry[]; readonly cursor: Cursor | null }[]
+  readonly pages: readonly {
+    readonly messages: readonly GoEntry[]
+    readonly cursor: Cursor | null
+  }[]
 }
 
 /** How to start {@link GoWaku}. */

@@ -17,7 +17,7 @@ export interface JsMessage {
 export interface JsPush {
   readonly pubsubTopic: string
   readonly successes: readonly string[]
-  readonly failures: readonly { readonly error: string; readonly peerId?: string }[]
+  readonly failures: readonly string[]
 }
 
 /** The pages of one query; null for an entry without a message. */

@@ -78,7 +78,7 @@ export class LinePeer<Ready> {
 }
 
 /** What a foreign peer says of a command that failed. */
-export class PeerError extends Error {}
+class PeerError extends Error {}
 
 /** The text with which a call to a foreign peer failed. */
 export async function errorOf(call: Promise<unknown>): Promise<string> {

@@ -26,7 +26,9 @@ export function renderMatrix(rows, versions, date) {
   })
   const sections = [...sides].map(([side, ofSide]) => {
     const tables = [...group(ofSide, ({ protocol }) => protocol)].map(([protocol, ofProtocol]) =>
-      [`### ${protocol}`, '', '| case | result |', '|---|---|', ...ofProtocol.map(toLine)].join('\n')
+      [`### ${protocol}`, '', '| case | result |', '|---|---|', ...ofProtocol.map(toLine)].join(
+        '\n'
+      )
     )
     return [`## ${side}`, ...tables].join('\n\n')
   })

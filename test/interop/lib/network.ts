@@ -15,6 +15,9 @@ export const NETWORK = { clusterId: CLUSTER_ID, shardCount: SHARD_COUNT } as con
 
 let topicCount = 0
 
+/** Payload of a message that passes everywhere, whatever its topics: below 149 KiB in all. */
+export const LARGE_PAYLOAD_BYTES = 152_000
+
 /** A content topic that no other test of this run uses; `application` decides its shard. */
 export function freshTopic(application = 'interop'): string {
   return `/${application}/1/case-${++topicCount}/proto`
@@ -30,9 +33,6 @@ export function inStoreOrder(
   messages: readonly { readonly timestamp?: bigint; readonly hash: string }[]
 ): string[] {
   return [...messages]
-    .sort(
-      (a, b) =>
-        Number((a.timestamp ?? 0n) - (b.timestamp ?? 0n)) || (a.hash < b.hash ? -1 : 1)
-    )
+    .sort((a, b) => Number((a.timestamp ?? 0n) - (b.timestamp ?? 0n)) || (a.hash < b.hash ? -1 : 1))
     .map(({ hash }) => hash)
 }

@@ -30,7 +30,9 @@ export async function missingForGoWaku() {
   const isOld = found && (found[1] < major || (Number(found[1]) === major && found[2] < minor))
   const missing = []
   if (!found || isOld) {
-    missing.push(`Go ${OLDEST_GO.join('.')} or newer (${found ? `found ${found[0]}` : 'found none'})`)
+    missing.push(
+      `Go ${OLDEST_GO.join('.')} or newer (${found ? `found ${found[0]}` : 'found none'})`
+    )
   }
   if (!gcc.ok) missing.push(`${compiler}, which SQLite is built with`)
   return missing.length === 0 ? undefined : missing.join(', and ')
