@@ -73,7 +73,7 @@ export class Answer {
     if (last?.type === 'skip') {
       this.ranges[this.ranges.length - 1] = { type: 'skip', lower: last.lower, upper }
     } else if (lower < upper) {
-      this.#put({ type: 'skip', lower, upper }, RANGE_BYTES)
+      this.ranges.push({ type: 'skip', lower, upper })
     }
   }
 
@@ -147,7 +147,10 @@ export class Answer {
     }
   }
 
-  /** Whether the answer is long enough, and the range wide enough, to leave it for the next one. */
+  /**
+   * Whether the answer is long enough, and the range wide enough, to leave it for the next one. Skips do not count, so that
+   * every answer gets something done.
+   */
   #mayPutOff({ lower, upper }: SyncBounds, piece?: Piece): boolean {
     const sizeBytes = this.#sizeBytes + (piece?.items.length ?? 0) * ITEM_BYTES
     return sizeBytes > this.#tuning.maxReplyBytes && upper - lower >= MIN_FINGERPRINT_SPAN

@@ -13,8 +13,7 @@ import {
   type Node,
   placeAt,
   pruneBefore,
-  summarizeBefore,
-  xorInto
+  summarizeBefore
 } from './tree.ts'
 
 /** From (`lower`, hash 0) inclusive to (`upper`, `upperHash` or hash 0) exclusive. */
@@ -33,7 +32,11 @@ export interface SyncSummary {
 
 /** How {@link SyncIndex} is made. */
 export interface SyncIndexInit {
-  /** @default 1_000_000 */
+  /**
+   * How many entries fit.
+   *
+   * @default 1_000_000
+   */
   readonly maxEntries?: number
 }
 
@@ -43,8 +46,8 @@ const MAX_TIME = 2n ** 63n - 1n
 /**
  * What an archive holds, as far as Waku Sync has to know: times, hashes and topics of its messages, in order.
  *
- * Insertion, pruning and questions about a range take logarithmic time. An entry takes 44 bytes where entries come in
- * order, about 64 where they come in no order, at most 95; each pair of topics in use is kept once besides.
+ * Insertion, pruning and questions about a range take logarithmic time. An entry takes 53 bytes where entries come in
+ * order, 64 where they come in no order, at most 95; each pair of topics in use is kept once besides.
  *
  * @example
  * ```ts

@@ -105,7 +105,11 @@ export class SyncSession {
   #differs = false
   #isOver = false
 
-  /** @throws {@link InvalidArgumentError} for a window narrower than 8 ns */
+  /**
+   * Does nothing yet.
+   *
+   * @throws {@link InvalidArgumentError} for a window narrower than 8 ns
+   */
   constructor(init: SyncSessionInit) {
     this.#init = init
     this.#options = { ...SYNC_SESSION_DEFAULTS, ...init.options }
