@@ -16,9 +16,10 @@ export type FollowProgress =
 
 /** Everything that a tail depends on. */
 export interface FollowInit {
-  /** All messages from a time on, oldest first. */
+  /** All messages from a time on, oldest first, or those after a position among them. */
   readonly query: (
     timeStart: bigint,
+    position: string | undefined,
     onProgress: (event: StoreProgress) => void
   ) => AsyncIterable<StoredMessage>
   readonly timeStart: bigint
@@ -41,66 +42,98 @@ const FINAL_CODES: readonly string[] = [
 
 /**
  * A tail by asking again: each time from the newest message that was delivered, less an overlap, since messages reach an
- * archive late and clocks differ. What the overlap brings again is passed over by its hash.
+ * archive late and clocks differ. What the overlap brings again is passed over by its hash. A question that failed is gone
+ * on with where it stood.
  *
  * @throws the signal's own reason, and what no repetition mends
  */
 export async function* follow(init: FollowInit): AsyncGenerator<StoredMessage> {
-  const overlap = fromMilliseconds(init.overlapMs)
-  const seen = new Map<string, bigint>()
-  let newest: bigint | undefined
+  const window = new Window(init)
+  let from = init.timeStart
+  let position: string | undefined
   let failures = 0
   for (;;) {
-    // A message from the future must not carry the mark past what is still to come.
-    const mark = min(newest, fromMilliseconds(init.now()))
-    const from = mark === undefined ? init.timeStart : max(init.timeStart, mark - overlap)
-    forget(seen, from)
+    let pauseMs = init.intervalMs
     try {
-      for await (const message of init.query(from, (event) => report(init.onProgress, event))) {
-        const key = toHex(message.messageHash)
-        const time = message.timestamp ?? from
-        if (!seen.has(key)) {
-          seen.set(key, time)
-          newest = max(newest ?? time, time)
+      const query = init.query(from, position, (event) => report(init.onProgress, event))
+      for await (const message of query) {
+        if (window.add(message)) {
           yield message
         }
       }
       failures = 0
-      report(init.onProgress, { type: 'store:caught-up', detail: { newest } })
-      await delay(init.intervalMs, init.signal)
+      position = undefined
+      report(init.onProgress, { type: 'store:caught-up', detail: { newest: window.newest } })
     } catch (error) {
       init.signal?.throwIfAborted()
       if (isFinal(error)) {
         throw error
       }
-      const retryInMs = Math.min(init.maxBackoffMs, init.intervalMs * 2 ** failures++)
-      report(init.onProgress, {
-        type: 'store:follow-failed',
-        detail: { error: error as Error, retryInMs }
-      })
-      await delay(retryInMs, init.signal)
+      position = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.position : undefined
+      pauseMs = Math.min(init.maxBackoffMs, init.intervalMs * 2 ** failures++)
+      const detail = { error: error as Error, retryInMs: pauseMs }
+      report(init.onProgress, { type: 'store:follow-failed', detail })
     }
+    await delay(pauseMs, init.signal)
+    if (position === undefined) {
+      from = window.advance()
+    }
+  }
+}
+
+/** The stretch of time that is asked for again, and what was delivered of it. */
+class Window {
+  /** Time of the newest message that was delivered. */
+  newest: bigint | undefined
+  #from: bigint
+  readonly #seen = new Map<string, bigint>()
+  readonly #overlap: bigint
+  readonly #now: () => bigint
+
+  constructor({ timeStart, overlapMs, now }: FollowInit) {
+    this.#from = timeStart
+    this.#overlap = fromMilliseconds(overlapMs)
+    this.#now = () => fromMilliseconds(now())
+  }
+
+  /** False if it came before. */
+  add({ messageHash, timestamp }: StoredMessage): boolean {
+    const key = toHex(messageHash)
+    if (this.#seen.has(key)) {
+      return false
+    }
+    // Without a time of its own, a message is found at that of its arrival.
+    this.#seen.set(key, timestamp || this.#now())
+    if (timestamp && (this.newest === undefined || timestamp > this.newest)) {
+      this.newest = timestamp
+      this.advance()
+    }
+    return true
+  }
+
+  /**
+   * Moves on; never back, be it that the clock is set back, since what lies before is forgotten. A message from the future
+   * does not carry it past what is still to come.
+   *
+   * @returns where it starts
+   */
+  advance(): bigint {
+    const now = this.#now()
+    const mark = this.newest === undefined || this.newest < now ? this.newest : now
+    if (mark !== undefined && mark - this.#overlap > this.#from) {
+      this.#from = mark - this.#overlap
+      for (const [key, time] of this.#seen) {
+        if (time >= this.#from) {
+          break // What came late stands behind newer ones, and goes when its turn has come.
+        }
+        this.#seen.delete(key)
+      }
+    }
+    return this.#from
   }
 }
 
 function isFinal(error: unknown): boolean {
   const reason = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
   return !isWakuLightError(reason) || FINAL_CODES.includes(reason.code)
-}
-
-/** What lies before the window does not come again. */
-function forget(seen: Map<string, bigint>, from: bigint): void {
-  for (const [key, time] of seen) {
-    if (time < from) {
-      seen.delete(key)
-    }
-  }
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
-}
-
-function min(a: bigint | undefined, b: bigint): bigint | undefined {
-  return a === undefined || a < b ? a : b
 }

@@ -1,14 +1,17 @@
 import {
+  hasErrorCode,
   isWakuLightError,
   NoUsablePeerError,
   type PeerFailure,
+  ProtocolViolationError,
   UnsupportedError
 } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import { report } from '../lib/report.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
-import type { PageQuery, StoreGeneration } from './generation.ts'
+import type { StoreGeneration } from './generation.ts'
 import type { Row, StoreProgress } from './page.ts'
+import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
 import { compareKeys } from './transforms.ts'
 import { verify } from './verification.ts'
@@ -72,7 +75,10 @@ export async function lookUp(
       report(init.onProgress, { type: 'store:peer-failed', detail: { peerId: peer.peerId, error } })
     }
   }
-  if (failures.length > 0 && failures.every(({ error }) => error instanceof UnsupportedError)) {
+  if (
+    failures.length > 0 &&
+    failures.every(({ error }) => hasErrorCode(error, 'ERR_UNSUPPORTED'))
+  ) {
     throw new UnsupportedError('no service node looks up hashes', {
       cause: new NoUsablePeerError(failures)
     })
@@ -88,36 +94,45 @@ async function ask(
   onProgress: LookupInit['onProgress']
 ): Promise<LookupAnswer> {
   // No filter beside the hashes, and a limit that holds them all: the reference node's default is 20.
-  const query: PageQuery = {
+  const query = {
     contentTopics: [],
     forward: true,
     limit: hashes.length,
     includeData,
     messageHashes: hashes
   }
-  const { entries } = await session.ask(query)
-  const asked = new Set(hashes.map(toHex))
+  const expected = { query, derive: () => undefined }
+  const missing = new Set(hashes.map(toHex))
   const present = new Set<string>()
   const rows: Row[] = []
-  for (const entry of entries) {
-    const stated = entry.messageHash === undefined ? undefined : toHex(entry.messageHash)
-    if (stated === undefined || !asked.has(stated) || present.has(stated)) {
-      continue
-    }
-    if (!includeData) {
+  // A node whose pages are smaller takes several; no more than one for each hash, if it is honest.
+  for await (const { page } of rawPages(session, query, undefined)) {
+    const before = missing.size
+    for (const entry of page.entries) {
+      const stated = entry.messageHash === undefined ? undefined : toHex(entry.messageHash)
+      if (stated === undefined || !missing.delete(stated)) {
+        continue
+      }
+      const result = includeData ? verify(session, expected, entry) : undefined
+      if (result !== undefined && 'reason' in result) {
+        const { peerId } = session
+        report(onProgress, { type: 'store:rejected', detail: { ...result, peerId } })
+        continue
+      }
       present.add(stated)
-      continue
+      if (result !== undefined) {
+        rows.push(result)
+      }
     }
-    const result = verify(
-      session,
-      { query, timeStart: undefined, timeEnd: undefined, derive: () => undefined },
-      entry
-    )
-    if (result !== undefined && !('reason' in result)) {
-      present.add(stated)
-      rows.push(result)
-    } else if (result !== undefined) {
-      report(onProgress, { type: 'store:rejected', detail: { ...result, peerId: session.peerId } })
+    if (missing.size === 0) {
+      break
+    }
+    if (page.completeness === 'more' && missing.size === before) {
+      throw new ProtocolViolationError(
+        'no-progress',
+        'a page of a look-up holds nothing that was asked for',
+        session.peerId
+      )
     }
   }
   return { present, rows: rows.sort(compareKeys) }

@@ -165,7 +165,7 @@ export class StoreClient {
    * @throws as {@link StoreClient.queryPages}
    */
   query(criteria: StoreCriteria, options: WalkOptions = {}): AsyncGenerator<StoredMessage> {
-    return flatten(this.queryPages(criteria, options), options.direction === 'backward')
+    return flatten(this.queryPages(criteria, options), options)
   }
 
   /**
@@ -218,14 +218,25 @@ export class StoreClient {
     } = options
     assertPositive('intervalMs', intervalMs)
     assertPositive('overlapMs', overlapMs)
+    if (overlapMs === Number.POSITIVE_INFINITY) {
+      throw new InvalidArgumentError('overlapMs', 'must be finite')
+    }
     if ('timeEnd' in criteria && criteria.timeEnd !== undefined) {
       throw new InvalidArgumentError('criteria.timeEnd', 'has no meaning in a tail')
     }
     const { timeStart = fromMilliseconds(this.#now()) } = toCriteria(criteria)
-    this.queryPages({ ...criteria, timeStart }, walkOptions) // checks the rest before any I/O
+    const query = (
+      from: bigint,
+      position?: string,
+      onProgress?: (event: StoreProgress) => void
+    ): AsyncGenerator<StoredMessage> =>
+      this.query(
+        { ...criteria, timeStart: from },
+        { ...walkOptions, direction: 'forward', position, onProgress }
+      )
+    query(timeStart) // checks the rest before any I/O
     return follow({
-      query: (from, onProgress) =>
-        this.query({ ...criteria, timeStart: from }, { ...walkOptions, onProgress }),
+      query,
       timeStart,
       intervalMs,
       overlapMs,
@@ -267,7 +278,7 @@ export class StoreClient {
     assertLookupOptions(options)
     const present = new Set<string>()
     try {
-      for (const batch of toBatches(asked)) {
+      for (const batch of toBatches(unique(asked))) {
         const answer = await this.#ask(batch, false, options)
         for (const key of answer.present) {
           present.add(key)
@@ -286,13 +297,17 @@ export class StoreClient {
     hashes: readonly Uint8Array<ArrayBuffer>[],
     options: LookupOptions
   ): AsyncGenerator<StoredMessage> {
-    const unique = [...new Map(hashes.map((hash) => [toHex(hash), hash])).values()]
-    for (const batch of toBatches(unique)) {
+    for (const batch of toBatches(unique(hashes))) {
+      let found: AsyncIterable<StoredMessage> | StoredMessage[]
       try {
         const { rows } = await this.#ask(batch, true, options)
-        yield* rows.map(({ message }) => message)
+        found = rows.map(({ message }) => message)
       } catch (error) {
-        yield* this.#searchInstead(error, batch, options)
+        found = this.#searchInstead(error, batch, options)
+      }
+      for await (const message of found) {
+        options.signal?.throwIfAborted()
+        yield message
       }
     }
   }
@@ -321,7 +336,7 @@ export class StoreClient {
     hashes: readonly Uint8Array[],
     { within, signal, timeoutMs, onProgress, peerId }: LookupOptions
   ): AsyncGenerator<StoredMessage> {
-    if (!hasErrorCode(error, 'ERR_UNSUPPORTED') || within === undefined) {
+    if (within === undefined || !isUnsupported(error)) {
       throw error
     }
     const missing = new Set(hashes.map(toHex))
@@ -338,11 +353,25 @@ export class StoreClient {
 
 async function* flatten(
   pages: AsyncGenerator<MessagePage>,
-  newestFirst: boolean
+  { direction, signal }: WalkOptions
 ): AsyncGenerator<StoredMessage> {
   for await (const { messages } of pages) {
-    yield* newestFirst ? [...messages].reverse() : messages
+    for (const message of direction === 'backward' ? [...messages].reverse() : messages) {
+      signal?.throwIfAborted()
+      yield message
+    }
   }
+}
+
+/** True if a node that was reached does not look up hashes. */
+function isUnsupported(error: unknown): boolean {
+  return hasErrorCode(error, 'ERR_NO_USABLE_PEER')
+    ? error.failures.some((failure) => isUnsupported(failure.error))
+    : hasErrorCode(error, 'ERR_UNSUPPORTED')
+}
+
+function unique(hashes: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
+  return [...new Map(hashes.map((hash) => [toHex(hash), hash])).values()]
 }
 
 function* toBatches<T>(items: readonly T[]): Generator<readonly T[]> {
