@@ -35,7 +35,7 @@ import {
 import { readFields, TwinError, type TwinSchema, twinDecode } from './twin.ts'
 
 /** Bound of repeated fields for all codecs under test. */
-export const MAX_COUNT = 5
+const MAX_COUNT = 5
 
 export interface CodecCase<T = unknown> {
   /** Of the decoder. */

@@ -158,7 +158,7 @@ function valueOf(type: TwinType, { number, bytes }: TwinField): unknown {
 }
 
 /** Bytes of a varint, by long division. */
-export function varintBytes(value: bigint): number[] {
+function varintBytes(value: bigint): number[] {
   return value < 128n ? [Number(value)] : [Number(value % 128n) + 128, ...varintBytes(value / 128n)]
 }
 
