@@ -100,7 +100,8 @@ async function openStream(
   signal: AbortSignal
 ): Promise<Stream> {
   try {
-    return await connection.newStream([...protocols], { signal })
+    // How many there may be at a time is for the caller to say; libp2p's own limit is an error, not a queue.
+    return await connection.newStream([...protocols], { signal, maxOutboundStreams: Infinity })
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Error && error.name === 'UnsupportedProtocolError') {

@@ -10,6 +10,7 @@ import { privateKeyFromRaw } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
 import { ping } from '@libp2p/ping'
+import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
@@ -85,7 +86,7 @@ export interface LightNode extends ClientComponents {
 export async function createLightNode(options: LightNodeOptions): Promise<LightNode> {
   const pingIntervalMs = options?.pingIntervalMs ?? NODE_DEFAULTS.pingIntervalMs
   assertTimeoutMs(pingIntervalMs, 'pingIntervalMs')
-  const sockets = closingWebSockets()
+  const sockets = closingWebSockets(webSockets())
   const libp2p = await createLibp2p({
     start: false,
     privateKey: toPrivateKey(options?.privateKey),

@@ -26,7 +26,6 @@ import { Turnstile } from './turnstile.ts'
 export const PEER_DEFAULTS = {
   dialTimeoutMs: 10_000,
   metadataTimeoutMs: 5_000,
-  /** Half of the streams that libp2p opens for one protocol. */
   maxRequestsPerPeer: 32,
   maxWaitingRequestsPerPeer: 4096
 } as const
@@ -47,7 +46,7 @@ export interface ServicePeersOptions extends NetworkOptions {
   readonly dialTimeoutMs?: number
   /** For the question which cluster a node belongs to; one that does not answer is used. Milliseconds. @default 5000 */
   readonly metadataTimeoutMs?: number
-  /** Requests to one node at a time; more of them wait in line. @default 32 */
+  /** Requests to one node at a time; more of them wait in line. Nodes take some two hundred streams. @default 32 */
   readonly maxRequestsPerPeer?: number
   readonly logger?: Logger
 }

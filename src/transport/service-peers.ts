@@ -1,5 +1,4 @@
 import type { NetworkConfig } from '../message/topics.ts'
-import type { ProgressEvent } from '../options.ts'
 import type { ExchangeReply, ExchangeRequest } from './exchange.ts'
 
 /** A service node as a client sees it. */
@@ -19,7 +18,10 @@ export interface ServicePeers {
    * @throws {@link NoUsablePeerError} if it has to be learnt and no node tells
    */
   network(signal: AbortSignal): Promise<NetworkConfig>
-  /** The nodes, best first: connected ones, then untried ones, then those that failed, the longest ago first. */
+  /**
+   * The nodes, best first: those that did not fail last, connected ones before others; then those that did, the longest ago
+   * first; at the end those that cannot be used at all.
+   */
   candidates(): readonly ServicePeer[]
   /**
    * Asks a node one thing on a stream of its own; dials it first if need be.
@@ -38,9 +40,3 @@ export interface ServicePeers {
 export interface ClientComponents {
   readonly servicePeers: ServicePeers
 }
-
-/** Told when a call turns from one service node to the next. */
-export type PeerFailedEvent<Type extends string> = ProgressEvent<
-  Type,
-  { readonly peerId: string; readonly error: Error }
->

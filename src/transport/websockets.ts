@@ -1,11 +1,11 @@
 import type { Transport } from '@libp2p/interface'
-import { webSockets } from '@libp2p/websockets'
+import type { webSockets } from '@libp2p/websockets'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ConnectionError } from '../errors.ts'
 import { toEndpoint } from './addresses.ts'
 import { createSocket, type EndableSocket } from './socket.ts'
 
-type WebSocketsComponents = Parameters<ReturnType<typeof webSockets>>[0]
+type WebSockets = ReturnType<typeof webSockets>
 type DialOptions = Parameters<Transport['dial']>[1]
 
 /** The seam of @libp2p/websockets at which its sockets are made. */
@@ -16,7 +16,7 @@ interface WithConnect extends Transport {
 /** A websocket transport that knows its sockets. */
 export interface ClosingWebSockets {
   /** For libp2p's `transports`. */
-  readonly transport: (components: WebSocketsComponents) => Transport
+  readonly transport: WebSockets
   /** Closes all sockets; those whose peer does not answer are ended after a while. */
   close(): Promise<void>
 }
@@ -25,12 +25,14 @@ export interface ClosingWebSockets {
  * The websocket transport of libp2p, with the opening and closing of sockets done here: the original (10.1.21) leaves a
  * socket open when a dial is aborted or the handshake after it fails, rejects with a bare event, and closes an aborted
  * connection with a code (1006) that the platform refuses, so that it stays open too.
+ *
+ * @param webSockets - makes the original
  */
-export function closingWebSockets(): ClosingWebSockets {
+export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
   const sockets = new Set<EndableSocket>()
   return {
     transport: (components) => {
-      const transport = webSockets()(components) as WithConnect
+      const transport = webSockets(components) as WithConnect
       const dial = transport.dial.bind(transport)
       transport._connect = async (address, { signal }) => {
         signal?.throwIfAborted()

@@ -75,7 +75,7 @@ describe('parseServiceAddress', () => {
 
   it('refuses circuits', () => {
     const relayed = `/dns4/a.example/tcp/443/wss/p2p/${PEER_ID}/p2p-circuit/p2p/${PEER_ID}`
-    expect(refusal(relayed).message).to.include('circuit')
+    expect(refusal(relayed).message).to.include('relayed (circuit)')
   })
 
   it('refuses all other shapes', () => {

@@ -116,6 +116,16 @@ describe('exchange', () => {
     expect(sameBytes(reply.bytes, large)).to.equal(true)
   })
 
+  it('takes a reply that is larger than libp2p buffers unasked', async () => {
+    const memory = connectInMemory(async (stream) => {
+      stream.send(Uint8Array.of(0x80, 0x80, 0xc0, 0x02))
+      stream.send(new Uint8Array(5 * 2 ** 20))
+      await stream.close()
+    })
+    const reply = await ask(memory.connection, { maxResponseBytes: 6 * 2 ** 20 })
+    expect(reply.bytes.length).to.equal(5 * 2 ** 20)
+  })
+
   it('ignores what comes behind the frame, however much that is', async () => {
     const memory = connectInMemory(async (stream) => {
       stream.send(Uint8Array.of(3, ...REPLY))
@@ -355,6 +365,24 @@ describe('answer', () => {
       expect(outcome, String(bytes)).to.include({ code })
       expect(status).to.equal('reset')
     }
+  })
+
+  it('rejects with the reason of the signal when the peer does not read', async () => {
+    const controller = new AbortController()
+    const reason = new Error('mine')
+    const { outcome, status } = await answered(
+      (stream) => {
+        stream.pause()
+        stream.send(Uint8Array.of(3, ...REQUEST))
+      },
+      () => {
+        queueMicrotask(() => controller.abort(reason))
+        return new Uint8Array(2 ** 20)
+      },
+      controller.signal
+    )
+    expect(outcome).to.equal(reason)
+    expect(status).to.equal('reset')
   })
 
   it('rejects with the reason of the signal when the peer says nothing', async () => {

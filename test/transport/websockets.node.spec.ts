@@ -1,10 +1,44 @@
 import { expect } from 'chai'
-import { caught } from './helpers/caught.ts'
+import { createSocket } from '../../src/transport/socket.ts'
+import { caught, withCountedTimers } from './helpers/caught.ts'
 import { askEcho, BODY, closeLightNodes, nextChange, startLightNode } from './helpers/light-node.ts'
 import { startBlackHole, startProxy, stopRawServers } from './helpers/raw-server.ts'
 import { startScriptedNode, stopScriptedNodes } from './helpers/scripted-node.ts'
 
 const PEER_ID = '12D3KooWGyCFqLm5mGxnDhCMnUxtgWTHfzLpoUq7FbqmSWXfKdmA'
+
+describe('createSocket', () => {
+  afterEach(stopRawServers)
+
+  async function opened(): Promise<ReturnType<typeof createSocket> & { gone(): Promise<void> }> {
+    const hole = await startBlackHole('websocket')
+    const made = createSocket(`ws://127.0.0.1:${hole.port}`)
+    await new Promise((resolve) => made.socket.addEventListener('open', resolve, { once: true }))
+    return { ...made, gone: () => hole.until(0) }
+  }
+
+  it('ends at once when a connection is aborted', async () => {
+    await withCountedTimers(async (pending) => {
+      const { socket, closed, gone } = await opened()
+      const before = pending()
+      socket.close(1006)
+      expect(pending()).to.equal(before)
+      await Promise.all([closed, gone()])
+    })
+  })
+
+  it('gives the peer a while to take part in a close, once', async () => {
+    await withCountedTimers(async (pending) => {
+      const { socket, closed, gone } = await opened()
+      const before = pending()
+      socket.close()
+      socket.close()
+      expect(pending()).to.equal(before + 1)
+      await Promise.all([closed, gone()])
+      expect(pending()).to.be.at.most(before)
+    })
+  })
+})
 
 describe('closingWebSockets', () => {
   afterEach(async () => {
