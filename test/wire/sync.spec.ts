@@ -232,18 +232,18 @@ describe('decodeSyncPayload', () => {
   it('refuses whatever exceeds a limit', () => {
     const set = fromHex(EXAMPLES['item set']!.hex)
     const two = fromHex(EXAMPLES['Skip, then an empty reconciled set']!.hex)
-    const with_ = (limits: object, bytes: Uint8Array): string =>
+    const limited = (limits: object, bytes: Uint8Array): string =>
       codeOf(() => decodeSyncPayload(bytes, { ...SYNC_PAYLOAD_LIMITS, ...limits }))
-    expect(with_({ maxPayloadBytes: set.length }, set)).to.equal('none')
-    expect(with_({ maxPayloadBytes: set.length - 1 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
-    expect(with_({ maxItems: 2 }, set)).to.equal('none')
-    expect(with_({ maxItems: 1 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
-    expect(with_({ maxTopics: 1 }, set)).to.equal('none')
-    expect(with_({ maxTopics: 0 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
-    expect(with_({ maxTopicBytes: 14 }, set)).to.equal('none')
-    expect(with_({ maxTopicBytes: 13 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
-    expect(with_({ maxRanges: 2 }, two)).to.equal('none')
-    expect(with_({ maxRanges: 1 }, two)).to.equal('ERR_LIMIT_EXCEEDED')
+    expect(limited({ maxPayloadBytes: set.length }, set)).to.equal('none')
+    expect(limited({ maxPayloadBytes: set.length - 1 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
+    expect(limited({ maxItems: 2 }, set)).to.equal('none')
+    expect(limited({ maxItems: 1 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
+    expect(limited({ maxTopics: 1 }, set)).to.equal('none')
+    expect(limited({ maxTopics: 0 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
+    expect(limited({ maxTopicBytes: 14 }, set)).to.equal('none')
+    expect(limited({ maxTopicBytes: 13 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
+    expect(limited({ maxRanges: 2 }, two)).to.equal('none')
+    expect(limited({ maxRanges: 1 }, two)).to.equal('ERR_LIMIT_EXCEEDED')
   })
 
   it('refuses absurd counts before it makes room for them', () => {
