@@ -16,6 +16,9 @@ const RATE_LIMITED = /TOO_MANY_REQUESTS|exceeds the rate limit/
 const REFUSALS =
   /decode_rpc_failure|empty_request_body_failure|invalid request|message size exceed|validation failed|validator failed|missing ContentTopic|rln/i
 
+/** Texts with which they say that they have no relay peers for it, or, nwaku, that it went out before. */
+const NOT_RELAYED = /not_published_to_any_peer|not enough peers/
+
 /**
  * Light push 2.0.0-beta1.
  *
@@ -41,7 +44,8 @@ function judge(isSuccess: boolean, info: string): Pick<PushVerdict, 'status' | '
   if (RATE_LIMITED.test(info)) {
     return { status: 'failed', reason: 'rate-limited' }
   }
-  return REFUSALS.test(info)
-    ? { status: 'failed', reason: 'refused' }
-    : { status: 'unknown', reason: 'not-relayed' }
+  if (REFUSALS.test(info)) {
+    return { status: 'failed', reason: 'refused' }
+  }
+  return { status: 'unknown', reason: NOT_RELAYED.test(info) ? 'not-relayed' : 'no-answer' }
 }

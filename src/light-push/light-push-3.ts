@@ -21,21 +21,24 @@ export const LIGHT_PUSH_3: LightPushGeneration = {
     encodeLightPushRequest({ requestId, pubsubTopic, message }),
   decode(bytes, requestId, peerId) {
     const response = decodeLightPushResponse(bytes)
-    const verdict = judge(response.statusCode, response.relayPeerCount)
+    const { statusCode, statusDesc, relayPeerCount } = response
     // On errors the reference node puts a placeholder in place of the id.
-    if (verdict.status === 'published' && response.requestId !== requestId) {
+    if (isSuccess(statusCode) && response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
     }
-    const { statusCode, statusDesc, relayPeerCount } = response
-    return { ...verdict, statusCode, statusDesc, relayPeerCount }
+    return { ...judge(statusCode, relayPeerCount), statusCode, statusDesc, relayPeerCount }
   }
+}
+
+function isSuccess(statusCode: number): boolean {
+  return statusCode >= 200 && statusCode < 300
 }
 
 function judge(
   statusCode: number,
   relayPeerCount: number | undefined
 ): Pick<PushVerdict, 'status' | 'reason'> {
-  if (statusCode >= 200 && statusCode < 300) {
+  if (isSuccess(statusCode)) {
     return relayPeerCount === 0
       ? { status: 'unknown', reason: 'not-relayed' }
       : { status: 'published', reason: 'accepted' }

@@ -1,9 +1,8 @@
 import {
+  hasErrorCode,
   InvalidArgumentError,
-  isWakuLightError,
   NoUsablePeerError,
-  type PeerFailure,
-  TimeoutError
+  type PeerFailure
 } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
@@ -11,7 +10,7 @@ import { report } from '../lib/report.ts'
 import { fromMilliseconds, type TimeInput, toNanoseconds } from '../lib/time.ts'
 import { assertMessage, DEFAULT_MAX_MESSAGE_BYTES, type WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
-import { toPubsubTopic } from '../message/topics.ts'
+import { parseContentTopic, toPubsubTopic } from '../message/topics.ts'
 import type { CallOptions, ProgressEvent } from '../options.ts'
 import type { ClientComponents, ServicePeer } from '../transport/service-peers.ts'
 import { encodeWakuMessage } from '../wire/message.ts'
@@ -140,16 +139,14 @@ export class LightPushClient {
         this.#run(draft, options, progress, signal)
       )
     } catch (reason) {
-      if (
-        !progress.written &&
-        !(reason instanceof TimeoutError) &&
-        !(reason instanceof NoUsablePeerError)
-      ) {
+      const isOutcome =
+        hasErrorCode(reason, 'ERR_TIMEOUT') || hasErrorCode(reason, 'ERR_NO_USABLE_PEER')
+      if (!progress.written && (options.signal?.aborted === true || !isOutcome)) {
         throw reason
       }
       error = reason
       progress.interrupt?.(reason)
-      if (reason instanceof NoUsablePeerError) {
+      if (hasErrorCode(reason, 'ERR_NO_USABLE_PEER')) {
         progress.attempts.push(...reason.failures.map((failure) => this.#unreachable(failure)))
       }
     } finally {
@@ -259,6 +256,7 @@ export class LightPushClient {
             },
             maxResponseBytes: MAX_RESPONSE_BYTES,
             onWrite: () => {
+              inner.throwIfAborted() // given up: what has not left by now must not leave
               written = true
               progress.written = true
             }
@@ -269,7 +267,7 @@ export class LightPushClient {
         return done(this.#generation(reply.protocol).decode(reply.bytes, requestId, peerId))
       })
     } catch (error) {
-      if (signal.aborted || !isWakuLightError(error) || error.code === 'ERR_CLOSED') {
+      if (signal.aborted || hasErrorCode(error, 'ERR_CLOSED')) {
         throw error
       }
       return broken(error)
@@ -307,10 +305,17 @@ export class LightPushClient {
       version,
       timestamp:
         timestamp === undefined ? undefined : toNanoseconds(timestamp, 'message.timestamp'),
-      meta: meta && copy(meta),
+      meta: meta === undefined ? undefined : copy(meta),
       ephemeral
     }
     assertMessage(this.#stamp(draft), this.#init.maxMessageBytes)
+    if (draft.timestamp === 0n) {
+      // Nodes read it as no timestamp, and set one of their own: the hash would be another.
+      throw new InvalidArgumentError('message.timestamp', 'must not be 0; leave it out for now')
+    }
+    if (pubsubTopic === undefined) {
+      parseContentTopic(contentTopic, 'message.contentTopic')
+    }
     if (pubsubTopic !== undefined && (typeof pubsubTopic !== 'string' || pubsubTopic === '')) {
       throw new InvalidArgumentError('pubsubTopic', 'must be a non-empty string')
     }

@@ -17,7 +17,7 @@ export type PushReason =
   | 'refused'
   /** The node refuses for now, because there were too many requests. */
   | 'rate-limited'
-  /** The request may have left, and no answer that can be trusted came. */
+  /** The request may have left, and no answer came that can be trusted, or whose meaning is known. */
   | 'no-answer'
   /** The request did not leave. */
   | 'not-sent'
