@@ -29,7 +29,7 @@ describe('the example page', function () {
   })
 
   it('says what is wrong with an address and lets it be corrected', async () => {
-    ada = await adasBrowser.newPage()
+    ada = await stage.newPage(adasBrowser)
     await ada.goto(stage.pageUrl)
     await ada.getByLabel('Your name').fill('Ada')
     await ada.getByLabel('Room').fill(ROOM)

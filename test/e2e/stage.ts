@@ -48,13 +48,19 @@ export class Stage {
     return context
   }
 
+  /** An empty page whose errors are noted. */
+  async newPage(person: BrowserContext): Promise<Page> {
+    const page = await person.newPage()
+    page.on('pageerror', (error) => this.pageErrors.push(error.message))
+    return page
+  }
+
   /** Joins a room and waits until that is done. */
   async join(
     person: BrowserContext,
     wishes: { nick: string; room: string; node: string }
   ): Promise<Page> {
-    const page = await person.newPage()
-    page.on('pageerror', (error) => this.pageErrors.push(`${wishes.nick}: ${error.message}`))
+    const page = await this.newPage(person)
     const query = new URLSearchParams({ ...wishes, node: this.address(wishes.node) })
     await page.goto(`${this.pageUrl}?${query.toString()}`)
     await page.getByText('Connected').waitFor()
