@@ -171,13 +171,20 @@ export class ReferenceNode {
     return sum
   }
 
-  /** Its encoder writes upper bounds only: where a range is missing, the next one grows over the gap. */
+  /**
+   * Its encoder writes upper bounds only: where a range is missing, the next one grows over the gap. Of an upper hash it
+   * writes the zeros at its start and one byte more.
+   */
   #encode(ranges: readonly SyncRange[]): Uint8Array {
     const { pubsubTopics, contentTopics } = this
     const scope: SyncPayload['scope'] = { layout: 'topics', pubsubTopics, contentTopics }
     let previous = ranges[0]?.lower ?? 0n
     const contiguous = ranges.map((range) => {
-      const grown = { ...range, lower: previous }
+      const { upperHash } = range
+      const end = upperHash === undefined ? 0 : upperHash.findIndex((byte) => byte !== 0) + 1
+      const cut = upperHash?.map((byte, index) => (index < end ? byte : 0))
+      const bounds = cut === undefined ? {} : { upperHash: cut }
+      const grown = { ...range, ...bounds, lower: previous }
       previous = range.upper
       return grown
     })
