@@ -41,14 +41,12 @@ export class Peer implements ServicePeer {
     return peerId === this.#key || peerId === this.#remoteId
   }
 
-  /** True for a connection to this node. Where its peer id is not known, that goes by the address, and tells the peer id. */
+  /** True for a connection to this node. By an address that names no peer id it is known too, and then tells the peer id. */
   owns({ remotePeer, remoteAddr }: Connection): boolean {
     const remoteId = remotePeer.toString()
     const owned =
       remoteId === this.#key ||
-      this.multiaddrs.some(
-        (address) => !namesPeer(address) && address.toString() === withoutPeer(remoteAddr)
-      )
+      this.multiaddrs.some((address) => address.toString() === withoutPeer(remoteAddr))
     if (owned) {
       this.#remoteId = remoteId
     }
@@ -96,10 +94,6 @@ export function toPeers(
     }
   }
   return { peers: [...peers.values()], skipped }
-}
-
-function namesPeer(address: Multiaddr): boolean {
-  return address.getComponents().some(({ name }) => name === 'p2p')
 }
 
 function withoutPeer(address: Multiaddr): string {

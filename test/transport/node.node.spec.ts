@@ -5,7 +5,7 @@ import { createLightNode, type LightNodeOptions } from '../../src/transport/node
 import { caught, countedSignal } from './helpers/caught.ts'
 import { askEcho, BODY, closeLightNodes, nextChange, startLightNode } from './helpers/light-node.ts'
 import { closedPort, startBlackHole, startProxy, stopRawServers } from './helpers/raw-server.ts'
-import { startScriptedNode, stopScriptedNodes } from './helpers/scripted-node.ts'
+import { ask, startScriptedNode, stopScriptedNodes } from './helpers/scripted-node.ts'
 
 const ABSENT_PEER = '12D3KooWGyCFqLm5mGxnDhCMnUxtgWTHfzLpoUq7FbqmSWXfKdmA'
 const UNKNOWN_NETWORK = { clusterId: undefined, shardCount: undefined }
@@ -32,6 +32,12 @@ describe('createLightNode', () => {
 
   it('answers the metadata request of a node at once, with our cluster', async () => {
     const service = await startScriptedNode({ asks: true })
+    await startLightNode([service.address])
+    expect(await service.told).to.deep.equal({ clusterId: 1, shards: [] })
+  })
+
+  it('answers a node of another cluster with ours, not with its own', async () => {
+    const service = await startScriptedNode({ asks: true, clusterId: 2, metadata: 'silent' })
     await startLightNode([service.address])
     expect(await service.told).to.deep.equal({ clusterId: 1, shards: [] })
   })
@@ -87,6 +93,17 @@ describe('createLightNode', () => {
     })
   })
 
+  it('asks a node again that did not tell its network', async () => {
+    const service = await startScriptedNode({ metadata: 'silent once' })
+    const node = await startLightNode([service.address], {
+      ...UNKNOWN_NETWORK,
+      metadataTimeoutMs: 400
+    })
+    expect(await caught(node.network())).to.include({ code: 'ERR_NO_USABLE_PEER' })
+    expect(await node.network()).to.deep.equal({ clusterId: 1, shardCount: 8 })
+    expect(service.accepted()).to.equal(1)
+  })
+
   it('ends network() at its deadline and on abort, though the learning goes on', async () => {
     const hole = await startBlackHole()
     const node = await startLightNode([at(hole.port)], UNKNOWN_NETWORK)
@@ -115,6 +132,17 @@ describe('createLightNode', () => {
       expect(node.connectedPeers).to.deep.equal([])
       expect(service.accepted()).to.equal(1)
     }
+  })
+
+  it('says so too when the node tells only in the middle of a request', async () => {
+    const service = await startScriptedNode({
+      metadata: 'missing',
+      echo: async (_, connection) => {
+        await ask(connection, { clusterId: 2, shards: [] })
+      }
+    })
+    const node = await startLightNode([service.address])
+    expect(await caught(askEcho(node))).to.be.instanceOf(ClusterMismatchError)
   })
 
   it('leaves the others when the network was learnt from one', async () => {
@@ -304,7 +332,7 @@ describe('createLightNode', () => {
     proxy.freeze()
     expect(await lost).to.equal(service.peerId)
     await proxy.until(0)
-  })
+  }).timeout(4000)
 
   it('opens no connection but to what is configured', async () => {
     const hidden = await startScriptedNode()

@@ -1,6 +1,6 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
-import type { Libp2p } from '@libp2p/interface'
+import type { Libp2p, Stream } from '@libp2p/interface'
 import { webSockets } from '@libp2p/websockets'
 import { expect } from 'chai'
 import { createLibp2p } from 'libp2p'
@@ -123,7 +123,12 @@ describe('createServicePeers', () => {
   it('ranks nodes that worked before those that failed, and those before skipped ones', async () => {
     const skipped = '/ip4/1.2.3.4/tcp/1'
     const dead = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
-    const flaky = await startScriptedNode({ echo: (stream) => stream.abort(new Error('no')) })
+    let behave: (stream: Stream) => unknown = (stream) => stream.abort(new Error('no'))
+    const flaky = await startScriptedNode({
+      echo: async (stream) => {
+        await behave(stream)
+      }
+    })
     const lacking = await startScriptedNode({ noEcho: true })
     const good = await startScriptedNode()
     const libp2p = await startLibp2p()
@@ -134,15 +139,21 @@ describe('createServicePeers', () => {
     })
     const order = (): string[] => servicePeers.candidates().map(({ peerId }) => peerId)
     expect(order()).to.deep.equal([PEER_ID, flaky.peerId, lacking.peerId, good.peerId, skipped])
+    await askEcho({ servicePeers }, { peerId: good.peerId })
+    expect(order()).to.deep.equal([good.peerId, PEER_ID, flaky.peerId, lacking.peerId, skipped])
     for (const peerId of order()) {
       await askEcho({ servicePeers }, { peerId }).catch(() => undefined)
     }
     expect(order()).to.deep.equal([lacking.peerId, good.peerId, PEER_ID, flaky.peerId, skipped])
     await askEcho({ servicePeers }, { peerId: PEER_ID }).catch(() => undefined)
     expect(order()).to.deep.equal([lacking.peerId, good.peerId, flaky.peerId, PEER_ID, skipped])
-    const aborted = askEcho({ servicePeers }, { peerId: good.peerId, signal: AbortSignal.abort() })
-    await aborted.catch(() => undefined)
-    expect(order()[1]).to.equal(good.peerId)
+    behave = echo
+    await askEcho({ servicePeers }, { peerId: flaky.peerId })
+    expect(order()).to.deep.equal([flaky.peerId, lacking.peerId, good.peerId, PEER_ID, skipped])
+    const aborting = new AbortController()
+    behave = () => aborting.abort()
+    await caught(askEcho({ servicePeers }, { peerId: flaky.peerId, signal: aborting.signal }))
+    expect(order()[0]).to.equal(flaky.peerId)
   })
 
   it('shows no credentials in errors and log lines', async () => {

@@ -19,8 +19,8 @@ export const ECHO_PROTOCOL = '/waku-light/test/echo/1.0.0'
 export interface ScriptedNodeInit {
   readonly clusterId?: number
   readonly shards?: readonly number[]
-  /** What becomes of a metadata request: answered, left without an answer, or refused as unknown. */
-  readonly metadata?: 'answered' | 'silent' | 'missing'
+  /** What becomes of a metadata request: answered, left without an answer (the first one, or all), or refused as unknown. */
+  readonly metadata?: 'answered' | 'silent once' | 'silent' | 'missing'
   /** True: asks a new peer for its metadata, as the reference nodes do. */
   readonly asks?: boolean
   readonly echo?: ((stream: Stream, connection: Connection) => void | Promise<void>) | undefined
@@ -69,7 +69,7 @@ export async function startScriptedNode(init: ScriptedNodeInit = {}): Promise<Sc
     await libp2p.handle(METADATA_PROTOCOL, async (stream) => {
       const frames = lpStream(stream)
       requests.push(decodeMetadata((await frames.read()).subarray()))
-      if (metadata === 'answered') {
+      if (metadata === 'answered' || (metadata === 'silent once' && requests.length > 1)) {
         await frames.write(encodeMetadata({ clusterId, shards }))
         await stream.close()
       }
@@ -114,13 +114,12 @@ export async function stopScriptedNodes(): Promise<void> {
   await Promise.all(Array.from(running, (node) => node.stop()))
 }
 
-async function ask(connection: Connection, own: Metadata): Promise<Metadata> {
+/** Asks a client for its metadata. */
+export async function ask(connection: Connection, own: Metadata): Promise<Metadata> {
   const stream = await connection.newStream([METADATA_PROTOCOL])
   const frames = lpStream(stream)
   await frames.write(encodeMetadata(own))
-  const told = decodeMetadata((await frames.read()).subarray())
-  await stream.close()
-  return told
+  return decodeMetadata((await frames.read()).subarray())
 }
 
 export async function echo(stream: Stream): Promise<void> {
