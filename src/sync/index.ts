@@ -13,6 +13,7 @@ export {
   type SyncSummary
 } from './sync-index.ts'
 export {
+  REFERENCE_NODE_OPTIONS,
   SYNC_SESSION_DEFAULTS,
   type SyncOutcome,
   SyncSession,

@@ -42,6 +42,13 @@ export const SYNC_SESSION_DEFAULTS: SyncSessionOptions = {
   maxReceivedBytes: 64 * 1024 * 1024
 }
 
+/**
+ * What suits a session with the reference node. It lists up to 100 items where we would narrow further, and splits by time,
+ * so that more and smaller parts on our side save bytes; and it has no use for what it is told it lacks, since it takes only
+ * what is transferred to it.
+ */
+export const REFERENCE_NODE_OPTIONS: Partial<SyncSessionOptions> = { maxParts: 128, tellAll: false }
+
 /** What a session is about. */
 export interface SyncSessionInit {
   /** What we hold. It may change between two payloads; what is added or pruned meanwhile may go unnoticed. */

@@ -68,7 +68,7 @@ export function reference(entries: Iterable<Entry>, { window }: Own): Side {
 export function reconcile(initiator: Side, responder: Side, maxPayloads = 100): PairResult {
   const sides = [initiator, responder].map((side) => ({
     side,
-    learnt: { toSend: [], toFetch: [], frames: [] } as Learnt
+    learnt: { toSend: [], toFetch: [], frames: [] }
   }))
   const [first, second] = sides as [(typeof sides)[0], (typeof sides)[0]]
   let payload: Uint8Array | undefined = initiator.open()

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { hasErrorCode, isWakuLightError } from 'waku-light/errors'
+import { toHex } from 'waku-light/message'
 import { SyncIndex } from '../../src/sync/index.ts'
-import { toEntry, toHash } from './twin.ts'
+import { fingerprint, toEntry, toHash } from './twin.ts'
 
 function failure(act: () => unknown): unknown {
   try {
@@ -42,6 +43,35 @@ describe('SyncIndex', () => {
     expect(hasErrorCode(error, 'ERR_LIMIT_EXCEEDED') && error.limit).to.equal(2)
     expect(index.prune(2n)).to.equal(1)
     expect(insert(2)).to.equal(true)
+  })
+
+  it('keeps counts and sums right when it is large, and is pruned bit by bit', () => {
+    const size = 12_000
+    const entries = Array.from({ length: size }, (_, number) =>
+      toEntry(BigInt((number * 7_919) % size), number)
+    )
+    const index = new SyncIndex()
+    for (const entry of entries) {
+      index.insert(entry, entry)
+    }
+    const sorted = entries.toSorted((a, b) => Number(a.timestamp - b.timestamp))
+    for (const before of [0, 1, 63, 64, 5_000, 5_001, 9_999, size - 1, size]) {
+      index.prune(BigInt(before))
+      const left = sorted.slice(before)
+      const summary = index.summarize({ lower: 0n, upper: BigInt(size) })
+      expect(summary.count).to.equal(left.length)
+      expect(index.size).to.equal(left.length)
+      expect(toHex(summary.fingerprint)).to.equal(fingerprint(left))
+      for (const rank of [0, left.length >> 1, left.length - 1]) {
+        const timestamp = left[rank]?.timestamp
+        if (timestamp !== undefined) {
+          expect(index.timeAt(rank)).to.equal(timestamp)
+          expect(index.rank(timestamp)).to.equal(rank)
+        }
+      }
+    }
+    expect(index.insert(sorted[0]!, sorted[0]!)).to.equal(true)
+    expect(index.size).to.equal(1)
   })
 
   it('refuses a size that is none', () => {
