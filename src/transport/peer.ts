@@ -1,6 +1,6 @@
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { hasErrorCode, type WakuLightError } from '../errors.ts'
+import { hasErrorCode, isWakuLightError, type WakuLightError } from '../errors.ts'
 import { type AddressPolicy, parseServiceAddress } from './addresses.ts'
 import type { ServicePeer } from './service-peers.ts'
 import type { Turnstile } from './turnstile.ts'
@@ -94,6 +94,12 @@ export function toPeers(
     }
   }
   return { peers: [...peers.values()], skipped }
+}
+
+/** True for what speaks against a node: not for what it cannot do by its nature, what we did wrong, or an abort. */
+export function isFault(error: unknown): boolean {
+  const blameless = ['ERR_UNSUPPORTED', 'ERR_INVALID_ARGUMENT', 'ERR_CLOSED']
+  return isWakuLightError(error) && !blameless.includes(error.code)
 }
 
 function withoutPeer(address: Multiaddr): string {

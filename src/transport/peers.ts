@@ -4,7 +4,6 @@ import {
   ConnectionError,
   hasErrorCode,
   InvalidArgumentError,
-  isWakuLightError,
   NoUsablePeerError,
   type PeerFailure
 } from '../errors.ts'
@@ -17,7 +16,7 @@ import { dialFirst } from './dial.ts'
 import { type ExchangeReply, type ExchangeRequest, exchange } from './exchange.ts'
 import { Membership } from './membership.ts'
 import { fromNetworkOptions, type NetworkOptions } from './network.ts'
-import { type Peer, toPeers } from './peer.ts'
+import { isFault, type Peer, toPeers } from './peer.ts'
 import type { ServicePeer, ServicePeers } from './service-peers.ts'
 import { SharedTask } from './shared-task.ts'
 import { Turnstile } from './turnstile.ts'
@@ -127,8 +126,8 @@ class PeerSet implements ManagedServicePeers {
     try {
       await this.network(signal)
       const [first] = this.#ranked()
-      if (first?.refusal === undefined && first !== undefined) {
-        await this.#attempt(first, signal, () => this.#ready(first, signal))
+      if (first !== undefined && first.refusal === undefined) {
+        await this.#attempt(first, () => this.#ready(first, signal))
       }
     } catch (error) {
       this.#logger.debug('not connected yet', { reason: String(error) })
@@ -168,7 +167,7 @@ class PeerSet implements ManagedServicePeers {
       if (known === undefined) {
         throw new ConnectionError('this peer is not among the service nodes')
       }
-      return await this.#attempt(known, signal, async () => {
+      return await this.#attempt(known, async () => {
         // Before the line, so that a node that is down fails at once; again after it, as time has passed.
         await this.#ready(known, linked)
         return await known.turnstile.run(() => this.#ask(known, request, linked), linked)
@@ -207,17 +206,16 @@ class PeerSet implements ManagedServicePeers {
   }
 
   /** Runs something, and keeps in mind whether the node was good for it. */
-  async #attempt<T>(peer: Peer, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+  async #attempt<T>(peer: Peer, run: () => Promise<T>): Promise<T> {
     try {
       const result = await run()
       peer.failedAt = 0
       return result
     } catch (error) {
-      if (isFault(error) && (!signal.aborted || hasErrorCode(signal.reason, 'ERR_TIMEOUT'))) {
+      if (isFault(error)) {
         peer.failedAt = ++this.#failures
       }
-      // Why a node was left says more than what that broke.
-      throw (isWakuLightError(error) && peer.refusal) || error
+      throw error
     }
   }
 
@@ -269,7 +267,7 @@ class PeerSet implements ManagedServicePeers {
     const failures: PeerFailure[] = []
     const learnFrom = async (peer: Peer): Promise<NetworkConfig> => {
       try {
-        return await this.#attempt(peer, signal, async () => {
+        return await this.#attempt(peer, async () => {
           const connection = await this.#connect(peer, signal)
           return await this.#membership.learn(connection, peer)
         })
@@ -285,12 +283,6 @@ class PeerSet implements ManagedServicePeers {
       throw new NoUsablePeerError(failures)
     }
   }
-}
-
-/** True for what speaks against a node: not for what it cannot do by its nature, or what we did wrong. */
-function isFault(error: unknown): boolean {
-  const blameless = ['ERR_UNSUPPORTED', 'ERR_INVALID_ARGUMENT', 'ERR_CLOSED']
-  return isWakuLightError(error) && !blameless.includes(error.code)
 }
 
 function assertOptions(options: ServicePeersOptions): void {
