@@ -47,21 +47,15 @@ export function verify(
   expected: Expectation,
   entry: RawEntry
 ): Row | RejectedEntry | undefined {
-  const { messageHash: stated } = entry
-  const reject = (reason: RejectionReason, detail: string): RejectedEntry => ({
-    reason,
-    messageHash: stated,
-    detail
-  })
   if (entry.message === undefined) {
-    return reject('undecodable', entry.error?.message ?? 'the entry has no message')
+    return reject(entry, 'undecodable', entry.error?.message ?? 'the entry has no message')
   }
   let message: WakuMessage
   try {
     message = decodeWakuMessage(entry.message)
   } catch (error) {
     if (error instanceof InvalidMessageError) {
-      return reject('undecodable', error.message)
+      return reject(entry, 'undecodable', error.message)
     }
     throw error
   }
@@ -69,28 +63,34 @@ export function verify(
   const { contentTopics, pubsubTopic: asked } = expected.query
   const pubsubTopic = entry.pubsubTopic ?? asked ?? expected.derive(message.contentTopic)
   if (pubsubTopic === undefined) {
-    return reject('undecodable', 'its pubsub topic is not known')
+    return reject(entry, 'undecodable', 'its pubsub topic is not known')
   }
   const messageHash = computeHash(pubsubTopic, message)
-  if (stated !== undefined && !isSame(messageHash, stated)) {
-    return reject('hash-mismatch', `its content has the hash ${toHex(messageHash)}`)
+  if (entry.messageHash !== undefined && !isSame(messageHash, entry.messageHash)) {
+    return reject(entry, 'hash-mismatch', `its content has the hash ${toHex(messageHash)}`)
   }
   if (asked !== undefined && pubsubTopic !== asked) {
-    return reject('foreign', 'it is of another pubsub topic')
+    return reject(entry, 'foreign', 'it is of another pubsub topic')
   }
   if (contentTopics.length > 0 && !contentTopics.includes(message.contentTopic)) {
-    return reject('foreign', 'it is of another content topic')
+    return reject(entry, 'foreign', 'it is of another content topic')
   }
   const { time, tie } = generation.orderKey(message, messageHash)
   // In the older generations a message without a time stands at that of its arrival, which is not sent.
   if (time !== 0n || generation.strictOrder) {
     const { timeStart = time, timeEnd } = expected
     if (time < timeStart || (timeEnd !== undefined && time > timeEnd)) {
-      return generation.filtersByTime ? reject('foreign', 'it is of another time') : undefined
+      return generation.filtersByTime
+        ? reject(entry, 'foreign', 'it is of another time')
+        : undefined
     }
     if (time === timeEnd) {
       return undefined
     }
   }
   return { message: { ...message, messageHash, pubsubTopic }, time, tie }
+}
+
+function reject({ messageHash }: RawEntry, reason: RejectionReason, detail: string): RejectedEntry {
+  return { reason, messageHash, detail }
 }

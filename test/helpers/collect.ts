@@ -40,7 +40,7 @@ export async function failureOf<Code extends ErrorCode>(
       { cause: error }
     )
   }
-  return error as ErrorOf<Code>
+  return error
 }
 
 /** The message hashes, as text. */
