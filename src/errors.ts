@@ -73,7 +73,7 @@ export const ERROR_CODES = {
     whatToDo: 'try again, or give more time by `timeoutMs`'
   },
   ERR_CLOSED: {
-    cause: 'the light node was closed',
+    cause: 'the light node, or the archive, was closed',
     retryHelps: false,
     whatToDo: 'create a new one'
   },
@@ -81,6 +81,16 @@ export const ERROR_CODES = {
     cause: 'a walk through history ended before its end; `cause` says why',
     retryHelps: true,
     whatToDo: 'go on from `position`: pass it as `position` with the same criteria'
+  },
+  ERR_STORAGE: {
+    cause: 'the local database cannot be opened, read or written, or is gone',
+    retryHelps: false,
+    whatToDo: 'read `reason`; where it is `lost`, open it again; `blocked`: close the other tabs'
+  },
+  ERR_STORAGE_FULL: {
+    cause: 'there is no room left for the local database; what was stored before is still there',
+    retryHelps: false,
+    whatToDo: 'prune the archive, or ask for persistent storage, then store it again'
   }
 } as const
 
@@ -274,13 +284,13 @@ export class TimeoutError extends WakuLightError {
   }
 }
 
-/** The light node was closed. */
+/** The light node, or the archive, was closed. */
 export class ClosedError extends WakuLightError {
   override readonly name: string = 'ClosedError'
   override readonly code = 'ERR_CLOSED'
 
-  constructor() {
-    super('the light node is closed')
+  constructor(what = 'the light node') {
+    super(`${what} is closed`)
   }
 }
 
@@ -300,6 +310,44 @@ export class IncompleteHistoryError extends WakuLightError {
   }
 }
 
+/** Why a local database cannot be used. */
+export type StorageFailure =
+  /** It was deleted, taken over by another version of the app, or closed by the browser. */
+  | 'lost'
+  /** It was written by a newer version of this package. */
+  | 'newer-schema'
+  /** Another tab holds an older version of it and does not let go. */
+  | 'blocked'
+  /** There is none here: no IndexedDB, or none allowed. */
+  | 'unavailable'
+  /** Anything else; `cause` is the platform's error. */
+  | 'failed'
+
+/** The local database cannot be opened, read or written. */
+export class StorageError extends WakuLightError {
+  override readonly name: string = 'StorageError'
+  override readonly code = 'ERR_STORAGE'
+
+  constructor(
+    /** What is the matter with it. */
+    readonly reason: StorageFailure,
+    message: string,
+    options?: { cause?: unknown }
+  ) {
+    super(message, options)
+  }
+}
+
+/** There is no room left for the local database. What was stored before is still there. */
+export class StorageFullError extends WakuLightError {
+  override readonly name: string = 'StorageFullError'
+  override readonly code = 'ERR_STORAGE_FULL'
+
+  constructor(options?: { cause?: unknown }) {
+    super('no room is left for the local database', options)
+  }
+}
+
 interface ErrorByCode {
   ERR_INVALID_ARGUMENT: InvalidArgumentError
   ERR_MESSAGE_TOO_LARGE: MessageTooLargeError
@@ -315,6 +363,8 @@ interface ErrorByCode {
   ERR_TIMEOUT: TimeoutError
   ERR_CLOSED: ClosedError
   ERR_INCOMPLETE_HISTORY: IncompleteHistoryError
+  ERR_STORAGE: StorageError
+  ERR_STORAGE_FULL: StorageFullError
 }
 
 /**

@@ -1,0 +1,22 @@
+import { isWakuLightError, StorageError, StorageFullError, type WakuLightError } from '../errors.ts'
+
+/** What becomes of what the platform throws. */
+export function toStorageError(error: unknown): WakuLightError {
+  if (isWakuLightError(error)) {
+    return error
+  }
+  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) }
+  if (name === 'QuotaExceededError') {
+    return new StorageFullError({ cause: error })
+  }
+  if (name === 'VersionError') {
+    return new StorageError('newer-schema', 'the database is of a newer version of this package', {
+      cause: error
+    })
+  }
+  if (name === 'AbortError' || name === 'InvalidStateError') {
+    // Nobody here aborts a transaction without an error of its own.
+    return new StorageError('lost', 'the database was closed under the call', { cause: error })
+  }
+  return new StorageError('failed', `the database failed: ${message}`, { cause: error })
+}

@@ -1,0 +1,102 @@
+import { toHex } from '../lib/bytes.ts'
+import { withSignals } from '../lib/deadline.ts'
+import type { StoredMessage } from '../store/page.ts'
+import type { PutInput } from './entries.ts'
+
+/** Calls are gathered up to this many messages; a call with more goes alone. */
+const GROUP_MESSAGES = 2_000
+
+/** Stores what is given, in one transaction; returns the hashes of the entries that are new, the very objects. */
+export type Commit = (
+  entries: readonly StoredMessage[],
+  marks: readonly (readonly [string, unknown])[]
+) => Promise<ReadonlySet<Uint8Array>>
+
+interface Put extends PutInput {
+  readonly signal: AbortSignal
+  readonly resolve: (added: StoredMessage[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Gathers the puts that come while a transaction is under way into the next one. A transaction takes two milliseconds, be it
+ * for one message or for twenty.
+ */
+export class GroupCommit {
+  readonly #commit: Commit
+  readonly #waiting: Put[] = []
+  #running: Promise<void> | undefined
+
+  constructor(commit: Commit) {
+    this.#commit = commit
+  }
+
+  /** Settles once all puts so far have. */
+  get idle(): Promise<void> {
+    return this.#running ?? Promise.resolve()
+  }
+
+  /**
+   * Stores the input of one call.
+   *
+   * @param signals - any of them ends the call; what is not begun yet is not stored then
+   * @returns the messages that are new
+   */
+  async put(
+    input: PutInput,
+    signals: readonly (AbortSignal | undefined)[]
+  ): Promise<StoredMessage[]> {
+    return await withSignals(signals, async (signal) => {
+      const { promise, resolve, reject } = Promise.withResolvers<StoredMessage[]>()
+      this.#waiting.push({ ...input, signal, resolve, reject })
+      this.#running ??= this.#run()
+      return await promise
+    })
+  }
+
+  async #run(): Promise<void> {
+    await Promise.resolve() // those of the same turn go together
+    while (this.#waiting.length > 0) {
+      await this.#settle(this.#take())
+    }
+    this.#running = undefined
+  }
+
+  #take(): Put[] {
+    let size = 0
+    const end = this.#waiting.findIndex(({ entries }, index) => {
+      size += entries.length
+      return index > 0 && size > GROUP_MESSAGES
+    })
+    const group = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end)
+    return group.filter(({ signal }) => !signal.aborted)
+  }
+
+  async #settle(group: readonly Put[]): Promise<void> {
+    if (group.length === 0) {
+      return
+    }
+    // The first of those with the same hash is the one that counts.
+    const unique = new Map<string, StoredMessage>()
+    for (const entry of group.flatMap(({ entries }) => entries)) {
+      const hash = toHex(entry.messageHash)
+      unique.set(hash, unique.get(hash) ?? entry)
+    }
+    try {
+      const marks = group.flatMap((put) => put.marks)
+      const added = await this.#commit([...unique.values()], marks)
+      for (const { messages, entries, resolve } of group) {
+        resolve(messages.filter((_, index) => added.has(entries[index]?.messageHash as Uint8Array)))
+      }
+    } catch (error) {
+      // One may be too large for what room there is; the others are not to suffer for it.
+      for (const put of group) {
+        if (group.length === 1) {
+          put.reject(error)
+        } else {
+          await this.#settle([put])
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from '../errors.ts'
+import { toNanoseconds } from '../lib/time.ts'
+import type { PruneLimits } from './archive.ts'
+
+/**
+ * Checks what is to be removed.
+ *
+ * @throws {@link InvalidArgumentError} if nothing is given, or not what it should be
+ */
+export function toPruneLimits({ before, maxCount = Number.POSITIVE_INFINITY }: PruneLimits): {
+  before: bigint | undefined
+  maxCount: number
+} {
+  if (before === undefined && maxCount === Number.POSITIVE_INFINITY) {
+    throw new InvalidArgumentError('limits', 'must have `before` or `maxCount`')
+  }
+  if (!(maxCount === Number.POSITIVE_INFINITY || (Number.isInteger(maxCount) && maxCount >= 0))) {
+    throw new InvalidArgumentError('limits.maxCount', 'must be an integer that is not negative')
+  }
+  return {
+    before: before === undefined ? undefined : toNanoseconds(before, 'limits.before'),
+    maxCount
+  }
+}
