@@ -23,7 +23,10 @@ interface Leaf {
   readonly children?: undefined
 }
 
-/** `words`: the exclusive or of all hashes, then the key of the first entry. */
+/**
+ * `words`: the exclusive or of all hashes, then the key of the first entry; at the left edge, where nobody asks for it, one
+ * may have come in before it.
+ */
 interface Inner {
   readonly words: Uint32Array
   count: number
@@ -172,9 +175,6 @@ function insertIntoInner(inner: Inner, entry: Uint32Array, rightmost: boolean): 
   }
   inner.count++
   xorInto(words, entry, HASH_OFFSET)
-  if (index === 0) {
-    copyFirstKey(inner)
-  }
   if (inserted === true) {
     return true
   }
@@ -221,12 +221,9 @@ function summarizeInner(inner: Inner): void {
     inner.count += child.count
     xorInto(inner.words, child.words, 0)
   }
-  copyFirstKey(inner)
-}
-
-function copyFirstKey({ words, children }: Inner): void {
-  const [first] = children
-  words.set((first as Node).words.subarray(HASH_WORDS, HASH_WORDS + KEY_WORDS), HASH_WORDS)
+  const [first] = inner.children
+  const key = (first as Node).words.subarray(HASH_WORDS, HASH_WORDS + KEY_WORDS)
+  inner.words.set(key, HASH_WORDS)
 }
 
 function offsetOf(entry: number): number {

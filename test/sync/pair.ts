@@ -66,11 +66,8 @@ export function reference(entries: Iterable<Entry>, { window }: Own): Side {
 
 /** Lets two sides talk until one ends the session. */
 export function reconcile(initiator: Side, responder: Side, maxPayloads = 100): PairResult {
-  const sides = [initiator, responder].map((side) => ({
-    side,
-    learnt: { toSend: [], toFetch: [], frames: [] }
-  }))
-  const [first, second] = sides as [(typeof sides)[0], (typeof sides)[0]]
+  const first = { side: initiator, learnt: createLearnt() }
+  const second = { side: responder, learnt: createLearnt() }
   let payload: Uint8Array | undefined = initiator.open()
   first.learnt.frames.push(frameLength(payload))
   for (let turn = 1; payload !== undefined; turn++) {
@@ -100,6 +97,10 @@ export function reconcile(initiator: Side, responder: Side, maxPayloads = 100): 
     bytes: [...first.learnt.frames, ...second.learnt.frames].reduce((sum, size) => sum + size, 0),
     rounds: second.learnt.frames.length
   }
+}
+
+function createLearnt(): Learnt {
+  return { toSend: [], toFetch: [], frames: [] }
 }
 
 function frameLength(payload: Uint8Array): number {

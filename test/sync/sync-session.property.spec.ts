@@ -37,10 +37,7 @@ describe(`SyncSession (seed ${seed})`, function () {
     check(
       fc.property(scenarios(maxSize), fc.constantFrom('topics', 'shards'), (scenario, layout) => {
         const { a, b, window } = scenario
-        const result = reconcile(
-          ours(a, { window, layout: layout }),
-          ours(b, { window })
-        )
+        const result = reconcile(ours(a, { window, layout: layout }), ours(b, { window }))
         expectUnion(scenario, result)
         expectNoRepeats(result)
         expect(toKeys(result.initiator.toFetch)).to.deep.equal(difference(b, a))

@@ -92,6 +92,17 @@ describe('SyncSession', () => {
       }).timeout(30_000)
     }
 
+    for (const at of [0n, HOUR / 3n, HOUR - 1n]) {
+      it(`little for one difference beside a thousand entries at one time, ${at}`, () => {
+        const { a: others } = spread(40, 0)
+        const crowd = Array.from({ length: 1_000 }, (_, number) => toEntry(START + at, -number))
+        const all = [...others, ...crowd]
+        const result = reconcile(ours(all, { window }), ours(all.slice(1), { window }))
+        expect(toKeys(result.initiator.toSend)).to.deep.equal(toKeys([others[0]!]))
+        expect(result.bytes).to.be.at.most(3_500)
+      })
+    }
+
     it('saves a round with more parts in the first payload', () => {
       const { a, b } = spread(2_000, 1)
       const one = reconcile(ours(a, { window }), ours(b, { window }))
