@@ -35,11 +35,8 @@ export function splitRange(
   }
   if (cuts.length === 0 && maxParts > 1) {
     // nearly all at one time, at one end of the range: part them from the others
-    const next = index.rank(earliest)
-    cutAt(next <= last ? index.timeAt(next) : latest)
-    if (cuts.length === 0) {
-      cutAt(latest)
-    }
+    const time = index.timeAt(index.rank(earliest))
+    cutAt(time < latest ? time : latest)
   }
   return cuts
 }

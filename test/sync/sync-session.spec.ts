@@ -103,6 +103,17 @@ describe('SyncSession', () => {
       })
     }
 
+    it('less where peers are not told what they lack', () => {
+      const { a } = spread(2_000, 0)
+      const fewer = a.filter((_, number) => number % 100 !== 0)
+      const run = (tellAll: boolean): number => {
+        const init = { window, options: { tellAll } }
+        return reconcile(ours(a, init), ours(fewer, init)).bytes
+      }
+      // 20 hashes with their times, at least
+      expect(run(true) - run(false)).to.be.greaterThan(20 * 37)
+    })
+
     it('saves a round with more parts in the first payload', () => {
       const { a, b } = spread(2_000, 1)
       const one = reconcile(ours(a, { window }), ours(b, { window }))
