@@ -161,12 +161,27 @@ describe('StoreClient, abort in a walk', () => {
           }
           return inner.answer(request)
         }
-      }
+      },
+      archivePeer(filled(), 'other')
     ])
     const pages = new StoreClient(peers).queryPages(CRITERIA, { pageLimit: 2 })
     await pages.next()
     const error = await failureOf('ERR_INCOMPLETE_HISTORY', () => pages.next())
     expect(error.cause).to.deep.include({ code: 'ERR_CLOSED' })
     expect(peers.requests).to.have.length(2)
+  })
+
+  it('carries the position where a transport throws what is no error of this package', async () => {
+    const odd = new TypeError('a defect')
+    const inner = archivePeer(filled())
+    const answer = (): never => {
+      throw odd
+    }
+    const peers = new FakePeers([{ ...inner, answer }, archivePeer(filled(), 'other')])
+    const error = await failureOf('ERR_INCOMPLETE_HISTORY', () =>
+      collect(new StoreClient(peers).query(CRITERIA))
+    )
+    expect(error.cause).to.equal(odd)
+    expect(peers.requests).to.have.length(1)
   })
 })

@@ -222,6 +222,25 @@ describe('STORE_BETA2', () => {
     expect(pages.flatMap(({ rejected }) => rejected)).to.deep.equal([])
   })
 
+  it('remembers the last 2000 messages, no more, to find those that come again', async () => {
+    const messages = Array.from({ length: 2001 }, (_, at) =>
+      encodeWakuMessage(messageAt(BigInt(at + 1), `${at}`))
+    )
+    const pages = [messages.slice(0, 1000), messages.slice(1000, 2000), messages.slice(1, 2)]
+    const longer = [...pages.slice(0, 2), messages.slice(2000), messages.slice(0, 1)]
+    for (const [given, rejected] of [
+      [pages, 1],
+      [longer, 0]
+    ] as const) {
+      const client = beta2((_query, at) => ({
+        messages: given[at] ?? [],
+        pagingInfo: { pageSize: 1n, forward: true, cursor: index2(at) }
+      }))
+      const walked = await collect(client.queryPages(CRITERIA, { pageLimit: 1000 }))
+      expect(walked.flatMap((page) => page.rejected)).to.have.length(rejected)
+    }
+  })
+
   it('fails where a page with messages has no cursor, repeats it, or answers another request', async () => {
     const pagingInfo = { pageSize: 1n, forward: true, cursor: index2(1) }
     expect(await causeOf(beta2(() => ({ messages: [one] })))).to.deep.include({ detail: 'cursor' })

@@ -258,6 +258,47 @@ describe('StoreClient, when a node fails in a walk', () => {
     }
   })
 
+  it('leaves the cursor out of the position of the error where the node refuses it', async () => {
+    const peers = new FakePeers([
+      failing(archivePeer(filled()), { 1: status(300), 2: status(300) })
+    ])
+    const client = new StoreClient(peers)
+    const error = await failureOf('ERR_INCOMPLETE_HISTORY', () =>
+      collect(client.query(CRITERIA, { pageLimit: 2 }))
+    )
+    const rest = await collect(client.queryPages(CRITERIA, { position: error.position }))
+    expect(textsOf(rest)).to.deep.equal(['2', '3', '4', '5'])
+    const resumed = query(peers.requests[3] as FakeRequest)
+    expect(resumed.timeStart).to.equal(1001n)
+    expect(resumed.paginationCursor).to.equal(undefined)
+  })
+
+  it('keeps the cursor of beta2 whatever the node answers, since nothing else goes on', async () => {
+    const garbage = (): Uint8Array => Uint8Array.of(0xff)
+    const peers = new FakePeers([failing(archivePeer(filled()), { 1: garbage })])
+    const client = new StoreClient(peers, { generations: [STORE_BETA2] })
+    const first = await firstPage(client)
+    const { position } = first
+    const error = await failureOf('ERR_INCOMPLETE_HISTORY', () =>
+      collect(client.queryPages(CRITERIA, { position }))
+    )
+    const rest = await collect(client.queryPages(CRITERIA, { position: error.position }))
+    expect(new Set(textsOf([first, ...rest])).size).to.equal(6)
+    expect(textsOf([first, ...rest])).to.have.length(6)
+  })
+
+  it('delivers messages of beta4 without a time that stand behind the last one, by time', async () => {
+    const archive = new Archive()
+    archive.add(messageAt(1005n, 'timed'), PUBSUB_TOPIC)
+    archive.add(messageAt(0n, 'untimed'), PUBSUB_TOPIC, 1006n)
+    const beta4 = [STORE_BETA4_PROTOCOL]
+    const one = failing(archivePeer(archive, 'one', beta4), { 1: expired })
+    const peers = new FakePeers([one, archivePeer(archive, 'two', beta4)])
+    const pages = await collect(new StoreClient(peers).queryPages(CRITERIA, { pageLimit: 1 }))
+    expect(textsOf(pages)).to.deep.equal(['timed', 'untimed'])
+    expect(peerIdsOf(peers)).to.deep.equal(['one', 'one', 'two', 'two'])
+  })
+
   it('asks nobody but the pinned node', async () => {
     const peers = new FakePeers([
       archivePeer(filled(), 'one'),
