@@ -90,7 +90,7 @@ module.exports = {
       name: 'only-node-builds-libp2p',
       severity: 'error',
       comment: 'one rule decides what a bundle of a client weighs',
-      from: { path: '^src/', pathNot: '^src/transport/(node|websockets)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/transport/node\\.ts$' },
       to: {
         path: packages('libp2p|@chainsafe/[^/]+|@libp2p/(?!interface/|utils/)[^/]+'),
         dependencyTypesNot: ['type-only']

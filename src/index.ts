@@ -70,6 +70,7 @@ export {
   type StoreProgress,
   type WalkOptions
 } from './store/index.ts'
+export type { ExchangeReply, ExchangeRequest } from './transport/exchange.ts'
 export {
   createServicePeers,
   type Dialer,

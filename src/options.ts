@@ -22,8 +22,12 @@ export interface CallOptions<Progress extends ProgressEvent = ProgressEvent> {
 
 /** Where log lines go. Any logger with these methods fits; payloads, keys and credentials are never passed. */
 export interface Logger {
+  /** What only matters when something is looked into. */
   debug(message: string, data?: Readonly<Record<string, unknown>>): void
+  /** What happened. */
   info(message: string, data?: Readonly<Record<string, unknown>>): void
+  /** What may need attention. */
   warn(message: string, data?: Readonly<Record<string, unknown>>): void
+  /** What went wrong. */
   error(message: string, data?: Readonly<Record<string, unknown>>): void
 }

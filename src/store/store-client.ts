@@ -50,6 +50,7 @@ export interface FollowOptions extends Omit<WalkOptions, 'direction' | 'position
   readonly intervalMs?: number
   /** How far each question reaches back behind the newest message, in milliseconds. @default 30000 */
   readonly overlapMs?: number
+  /** Told what happens in this tail. */
   readonly onProgress?: (event: FollowProgress) => void
 }
 
