@@ -201,7 +201,11 @@ export class NoUsablePeerError extends WakuLightError {
     /** One entry for each node tried or skipped. */
     readonly failures: readonly PeerFailure[]
   ) {
-    const reasons = failures.map(({ peerId, error }) => `${peerId}: ${error.message}`).join('; ')
+    const reasons = failures
+      .map(({ peerId, error }) =>
+        error.message.startsWith(peerId) ? error.message : `${peerId}: ${error.message}`
+      )
+      .join('; ')
     super(
       failures.length === 0
         ? 'no service node is configured'

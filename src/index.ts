@@ -43,6 +43,7 @@ export {
 } from './light-push/index.ts'
 export {
   fromHex,
+  type HashedFields,
   messageHash,
   type NetworkConfig,
   type TimeInput,

@@ -18,7 +18,7 @@ export {
   messageSizeBytes,
   type WakuMessage
 } from './message.ts'
-export { MESSAGE_HASH_BYTES, messageHash } from './message-hash.ts'
+export { type HashedFields, MESSAGE_HASH_BYTES, messageHash } from './message-hash.ts'
 export {
   type AutoSharding,
   assertNetworkConfig,

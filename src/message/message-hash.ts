@@ -1,6 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { encodeText } from '../lib/bytes.ts'
-import type { WakuMessage } from './message.ts'
+
+/** What the hash is made of; any message fits. */
+export interface HashedFields {
+  readonly payload: Uint8Array
+  readonly contentTopic: string
+  readonly meta?: Uint8Array
+  /** Nanoseconds. */
+  readonly timestamp?: bigint
+}
 
 /** Length of a message hash, in bytes. */
 export const MESSAGE_HASH_BYTES = 32
@@ -15,7 +23,7 @@ export const MESSAGE_HASH_BYTES = 32
  * @returns 32 bytes
  * @see 14/WAKU2-MESSAGE, deterministic message hashing
  */
-export function messageHash(pubsubTopic: string, message: WakuMessage): Uint8Array<ArrayBuffer> {
+export function messageHash(pubsubTopic: string, message: HashedFields): Uint8Array<ArrayBuffer> {
   const timestamp = new Uint8Array(8)
   new DataView(timestamp.buffer).setBigInt64(0, message.timestamp ?? 0n)
   const hash = sha256
