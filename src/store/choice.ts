@@ -1,6 +1,6 @@
 import {
   ConnectionError,
-  isWakuLightError,
+  hasErrorCode,
   NoUsablePeerError,
   type PeerFailure,
   ProtocolViolationError,
@@ -13,21 +13,12 @@ import type { NodePosition, WalkPosition } from './position.ts'
 
 /** What went wrong at which node since a walk last made progress. */
 export class Failures {
-  readonly #all: PeerFailure[] = []
-
   /** In order. */
-  get all(): readonly PeerFailure[] {
-    return this.#all
-  }
-
-  /** Notes one. */
-  add(peerId: string, error: Error): void {
-    this.#all.push({ peerId, error })
-  }
+  readonly all: PeerFailure[] = []
 
   /** Those of one node. */
   of({ peerId }: Pick<ServicePeer, 'peerId'>): readonly Error[] {
-    return this.#all.filter((failure) => failure.peerId === peerId).map(({ error }) => error)
+    return this.all.filter((failure) => failure.peerId === peerId).map(({ error }) => error)
   }
 
   /** True if a node answered in a way that its cursor cannot be asked with again. */
@@ -37,10 +28,8 @@ export class Failures {
 
   /** What to throw when there is nobody left to ask. */
   toError(): Error {
-    const [only, ...others] = this.#all
-    return only !== undefined && others.length === 0
-      ? only.error
-      : new NoUsablePeerError([...this.#all])
+    const [only, ...others] = this.all
+    return only !== undefined && others.length === 0 ? only.error : new NoUsablePeerError(this.all)
   }
 }
 
@@ -89,16 +78,16 @@ export function chooseStep(choices: Choices, position: WalkPosition, failures: F
       ? { peer, node, generations: spoken }
       : { peer, node: undefined, generations: withoutCursor(choices, position, failures) }
 
-  const errors = (peer: ServicePeer): readonly Error[] => failures.of(peer)
-  const isBroken = ([first, ...more]: readonly Error[]): boolean =>
-    isWakuLightError(first) && first.code === 'ERR_CONNECTION' && more.length === 0
-  if (holder !== undefined && (errors(holder).length === 0 || isBroken(errors(holder)))) {
+  const errorsOf = (peer: ServicePeer): readonly Error[] => failures.of(peer)
+  const [first, ...more] = holder === undefined ? [] : errorsOf(holder)
+  const isBroken = more.length === 0 && hasErrorCode(first, 'ERR_CONNECTION')
+  if (holder !== undefined && (first === undefined || isBroken)) {
     return toStep(holder)
   }
   const next =
-    usable.find((peer) => last !== undefined && isRefusedCursor(errors(peer))) ??
-    usable.find((peer) => errors(peer).length === 0) ??
-    usable.find((peer) => errors(peer).length === 1 && errors(peer).every(isTransient))
+    usable.find((peer) => last !== undefined && isRefusedCursor(errorsOf(peer))) ??
+    usable.find((peer) => errorsOf(peer).length === 0) ??
+    usable.find((peer) => errorsOf(peer).length === 1 && errorsOf(peer).every(isTransient))
   if (next === undefined) {
     throw failures.toError()
   }
@@ -141,7 +130,7 @@ function isRefusedCursor([first, ...more]: readonly Error[]): boolean {
 }
 
 function isTransient(error: Error): boolean {
-  return isWakuLightError(error) && ['ERR_CONNECTION', 'ERR_TIMEOUT'].includes(error.code)
+  return hasErrorCode(error, 'ERR_CONNECTION') || hasErrorCode(error, 'ERR_TIMEOUT')
 }
 
 function isRateLimit(error: Error): boolean {

@@ -171,7 +171,7 @@ class Sequence {
         row.time < this.#before.time === this.#sign > 0 &&
         row.time !== this.#before.time
       ) {
-        throw violation(this.#session, 'order', 'messages are not in the order of time')
+        throw violation(this.#session, 'order', 'messages are not in order')
       }
       this.#before = row
     }
@@ -187,7 +187,7 @@ class Sequence {
       isSame(other.message.messageHash, row.message.messageHash)
     )
     if (same.length < 2) {
-      throw violation(this.#session, 'order', 'messages are not in the order of timestamp and hash')
+      throw violation(this.#session, 'order', 'messages are not in order')
     }
     return false
   }

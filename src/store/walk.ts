@@ -129,7 +129,7 @@ class Walk {
         }
         const { peerId } = leg.peer
         report(this.#init.onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
-        this.#failures.add(peerId, error)
+        this.#failures.all.push({ peerId, error })
       }
     }
   }
