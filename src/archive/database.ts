@@ -2,7 +2,7 @@ import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
 import { hasErrorCode, StorageError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import type { Chunk } from './chunk.ts'
-import { toStorageError } from './failures.ts'
+import { toOpenError } from './failures.ts'
 
 /** The object stores. */
 export interface ArchiveSchema extends DBSchema {
@@ -79,6 +79,6 @@ export async function openDatabase(
     if (signal?.aborted) {
       throw error
     }
-    throw toStorageError(error)
+    throw toOpenError(error)
   }
 }

@@ -1,5 +1,12 @@
 import { isWakuLightError, StorageError, StorageFullError, type WakuLightError } from '../errors.ts'
 
+/** What becomes of what the platform throws where a database is opened: private windows and sandboxes have none. */
+export function toOpenError(error: unknown): WakuLightError {
+  return error instanceof Error && ['SecurityError', 'InvalidStateError'].includes(error.name)
+    ? new StorageError('unavailable', 'IndexedDB is not allowed here', { cause: error })
+    : toStorageError(error)
+}
+
 /** What becomes of what the platform throws. */
 export function toStorageError(error: unknown): WakuLightError {
   if (isWakuLightError(error)) {

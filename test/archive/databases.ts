@@ -46,6 +46,6 @@ export class Databases {
 export async function settled<T>(request: IDBRequest<T>): Promise<T> {
   return await new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
+    request.onerror = () => reject(new Error('no answer', { cause: request.error }))
   })
 }

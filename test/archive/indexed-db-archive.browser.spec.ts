@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Archive } from 'waku-light/archive'
 import { hasErrorCode, type StorageError } from 'waku-light/errors'
 import type { StoredMessage } from 'waku-light/store'
 import { collect, failure, failureOf } from '../helpers/collect.ts'
@@ -13,6 +14,26 @@ const create = async (): ReturnType<Databases['archive']> => await shared.archiv
 
 archiveContract('createIndexedDbArchive', create)
 archiveProperties('createIndexedDbArchive', create, 25)
+
+/** What an archive tells of, as text. */
+class Told {
+  readonly texts: string[] = []
+  #check: () => void = () => {}
+
+  constructor(archive: Archive) {
+    archive.subscribe((messages) => {
+      this.texts.push(...textsOf(messages))
+      this.#check()
+    })
+  }
+
+  async reaches(count: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#check = () => (this.texts.length >= count ? resolve() : undefined)
+      this.#check()
+    })
+  }
+}
 
 describe('createIndexedDbArchive', () => {
   const databases = new Databases()
@@ -48,34 +69,22 @@ describe('createIndexedDbArchive', () => {
     it('tells each of what the other adds, each once', async () => {
       const name = databases.name()
       const [first, second] = [await databases.archive(name), await databases.archive(name)]
+      const [atFirst, atSecond] = [new Told(first), new Told(second)]
       const many = history(150)
-      const told: Record<string, string[]> = { first: [], second: [] }
-      const both = new Promise<void>((resolve) => {
-        const listen = (who: string) => (messages: readonly StoredMessage[]) => {
-          told[who]?.push(...textsOf(messages))
-          if (told['first']?.includes('end') && told['second']?.includes('end')) resolve()
-        }
-        first.subscribe(listen('first'))
-        second.subscribe(listen('second'))
-      })
       const added = await Promise.all([
         first.putMany(many.slice(0, 100)),
         second.putMany(many.slice(50)),
         first.putMany(many)
       ])
-      // An ending from each side: announcements of one side come in order.
       expect(added.flat()).to.have.length(150)
-      await first.putMany([stored(1n, 'end')])
-      await second.putMany([stored(2n, 'end')])
-      await both
-      while (told['first']?.length !== 152 || told['second']?.length !== 152) {
-        await second.count()
-      }
-      for (const texts of Object.values(told)) {
-        expect(texts.filter((text) => text !== 'end').toSorted()).to.deep.equal(
-          textsOf(many).toSorted()
-        )
-      }
+      await Promise.all([atFirst.reaches(150), atSecond.reaches(150)])
+      // What comes later would show what was told twice.
+      await first.putMany([stored(1n, 'from first')])
+      await second.putMany([stored(2n, 'from second')])
+      await Promise.all([atFirst.reaches(152), atSecond.reaches(152)])
+      const expected = [...textsOf(many), 'from first', 'from second'].sort()
+      expect(atFirst.texts.toSorted()).to.deep.equal(expected)
+      expect(atSecond.texts.toSorted()).to.deep.equal(expected)
     })
 
     it('sees what the other stored, and does not store it again', async () => {

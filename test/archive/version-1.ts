@@ -15,7 +15,7 @@ export async function openVersion1(
   const transaction = database.transaction('chunks', 'readwrite')
   const done = new Promise((resolve, reject) => {
     transaction.oncomplete = resolve
-    transaction.onabort = () => reject(transaction.error)
+    transaction.onabort = () => reject(new Error('not stored', { cause: transaction.error }))
   })
   for (let index = 0; index < messages.length; index += 20) {
     const part = messages.slice(index, index + 20)
