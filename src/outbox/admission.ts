@@ -1,0 +1,140 @@
+import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
+import { toHex } from '../lib/bytes.ts'
+import { createRequestId } from '../lib/random.ts'
+import { fromMilliseconds } from '../lib/time.ts'
+import { assertMessage, messageSizeBytes, type WakuMessage } from '../message/message.ts'
+import { messageHash } from '../message/message-hash.ts'
+import { parseContentTopic } from '../message/topics.ts'
+import type { OutboxComponents } from './components.ts'
+import type { OutboxConfirmation, OutboxEntry, OutboxMessage } from './entry.ts'
+import { assertConfirmation, type OutboxSettings } from './init.ts'
+import type { EntryView } from './view.ts'
+
+/** Options of {@link Outbox.enqueue}. */
+export interface EnqueueOptions {
+  /**
+   * Names the entry: the same id again is the same entry, as long as the outbox remembers it. Left out: made up, so that each
+   * call is an entry of its own.
+   */
+  readonly id?: string
+  /** Left out: derived from the content topic when it is sent. */
+  readonly pubsubTopic?: string
+  /** @default that of the outbox */
+  readonly confirm?: OutboxConfirmation
+  /** @default that of the outbox */
+  readonly restamp?: boolean
+  /** Ends the wait: it rejects with the signal's own reason. The entry may be there nevertheless. */
+  readonly signal?: AbortSignal
+}
+
+/** What {@link toDraft} makes: an entry without its place, and a content that nobody else can change. */
+export interface Draft {
+  readonly entry: Omit<OutboxEntry, 'seq'>
+  readonly message: OutboxMessage
+}
+
+/**
+ * Checks a message and its options.
+ *
+ * @throws {@link InvalidArgumentError}, {@link MessageTooLargeError}
+ */
+export function toDraft(
+  given: OutboxMessage,
+  options: EnqueueOptions,
+  settings: OutboxSettings,
+  components: OutboxComponents
+): Draft {
+  const { id = createRequestId(), pubsubTopic } = options
+  const { confirm = settings.confirm, restamp = settings.restamp } = options
+  if (typeof id !== 'string' || id === '') {
+    throw new InvalidArgumentError('id', 'must be a non-empty string')
+  }
+  if (pubsubTopic !== undefined && (typeof pubsubTopic !== 'string' || pubsubTopic === '')) {
+    throw new InvalidArgumentError('pubsubTopic', 'must be a non-empty string')
+  }
+  const enqueuedAtMs = settings.now()
+  const message = toMessage(given)
+  const stamped = { ...message, timestamp: fromMilliseconds(enqueuedAtMs) }
+  assertMessage(stamped, settings.maxMessageBytes)
+  if (pubsubTopic === undefined) {
+    parseContentTopic(message.contentTopic, 'message.contentTopic')
+  }
+  assertConfirmation({ confirm, restamp }, components)
+  const ephemeral = message.ephemeral === true
+  if (ephemeral && (options.confirm ?? 'published') === 'stored') {
+    throw new InvalidArgumentError('confirm', 'cannot be had for an ephemeral message')
+  }
+  const entry = {
+    id,
+    revision: 0,
+    state: 'queued',
+    contentTopic: message.contentTopic,
+    ...(pubsubTopic === undefined ? undefined : { pubsubTopic }),
+    ephemeral,
+    confirm: ephemeral ? 'published' : confirm,
+    restamp: restamp && !ephemeral,
+    sizeBytes: messageSizeBytes(stamped),
+    fingerprint: toHex(messageHash(pubsubTopic ?? '', message)),
+    enqueuedAtMs,
+    attempts: 0,
+    sent: []
+  } as const
+  return { entry, message }
+}
+
+function toMessage(given: OutboxMessage): WakuMessage {
+  if (typeof given !== 'object' || given === null) {
+    throw new InvalidArgumentError('message', 'must be an object')
+  }
+  const { contentTopic, payload, meta, version, ephemeral } = given
+  if ((given as { timestamp?: unknown }).timestamp !== undefined) {
+    throw new InvalidArgumentError('message.timestamp', 'is set when it is sent; leave it out')
+  }
+  return {
+    contentTopic,
+    payload: copy(payload),
+    ...(meta === undefined ? undefined : { meta: copy(meta) }),
+    ...(version === undefined ? undefined : { version }),
+    ...(ephemeral === undefined ? undefined : { ephemeral })
+  }
+}
+
+function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes instanceof Uint8Array ? new Uint8Array(bytes) : bytes
+}
+
+/** Keeps an outbox within its bounds, what is on its way into the storage included. */
+export class Admission {
+  #count = 0
+  #bytes = 0
+  readonly #settings: OutboxSettings
+  readonly #view: EntryView
+
+  constructor(settings: OutboxSettings, view: EntryView) {
+    this.#settings = settings
+    this.#view = view
+  }
+
+  /**
+   * Lets something in, if there is room.
+   *
+   * @throws {@link LimitExceededError} at once
+   */
+  async admit<T>(sizeBytes: number, add: () => Promise<T>): Promise<T> {
+    const { maxEntries, maxBytes } = this.#settings
+    if (this.#view.pendingCount + this.#count + 1 > maxEntries) {
+      throw new LimitExceededError(`the outbox holds ${maxEntries} entries`, maxEntries)
+    }
+    if (this.#view.pendingBytes + this.#bytes + sizeBytes > maxBytes) {
+      throw new LimitExceededError(`the outbox holds ${maxBytes} bytes at the most`, maxBytes)
+    }
+    this.#count++
+    this.#bytes += sizeBytes
+    try {
+      return await add()
+    } finally {
+      this.#count--
+      this.#bytes -= sizeBytes
+    }
+  }
+}

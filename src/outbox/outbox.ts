@@ -1,0 +1,278 @@
+import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import { withSignals } from '../lib/deadline.ts'
+import { Admission, type EnqueueOptions, toDraft } from './admission.ts'
+import type { OutboxComponents } from './components.ts'
+import { isFinished, type OutboxChange, type OutboxEntry, type OutboxMessage } from './entry.ts'
+import { type OutboxChannel, type OutboxInit, type OutboxSettings, toSettings } from './init.ts'
+import type { Lanes } from './lanes.ts'
+import { Pauses } from './pauses.ts'
+import { work } from './session.ts'
+import { EntryView } from './view.ts'
+
+/** How long {@link Outbox.close} waits for what is under way, in milliseconds. */
+const CLOSE_MS = 3_000
+
+/** Publishes what it is given, whatever happens to the network or the page meanwhile. */
+export interface Outbox {
+  /**
+   * Takes in a message to publish. It is sent after those of its content topic that came before.
+   *
+   * @param message - copied; its timestamp is set when it is sent
+   * @returns its entry, once that survives a crash
+   * @throws {@link InvalidArgumentError}, also for another message under an id that is taken; {@link MessageTooLargeError}
+   * @throws {@link LimitExceededError} if the outbox is full
+   * @throws {@link StorageFullError}, {@link StorageError}, {@link ClosedError}, or the signal's own reason
+   */
+  enqueue(message: OutboxMessage, options?: EnqueueOptions): Promise<OutboxEntry>
+  /** What is known of an entry; undefined if it is not, or no longer, remembered. */
+  get(id: string): OutboxEntry | undefined
+  /** What is known of all entries, in order. */
+  list(): OutboxEntry[]
+  /** The content of an entry; undefined once it is published or stored. */
+  message(id: string): Promise<OutboxMessage | undefined>
+  /** Tells a listener of each change, here or in another tab; returns a function that ends this. */
+  onChange(listener: (change: OutboxChange) => void): () => void
+  /** Tries at once what waits for its next try. `online` and a page that becomes visible do the same. */
+  kick(): void
+  /**
+   * Stops; what is not finished goes on in another tab, or when the outbox is created again. Takes three seconds at the
+   * most, and may be called again.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Creates an outbox, and begins to send what is in its storage as soon as no other tab does. Close it when done.
+ *
+ * @throws {@link InvalidArgumentError} for options that are wrong or do not go together
+ * @throws {@link StorageError} if the storage cannot be read
+ *
+ * @example
+ * ```ts
+ * const outbox = await createOutbox(
+ *   { lightPush: new LightPushClient(node), store: new StoreClient(node) },
+ *   { storage: indexedDbStorage('my-chat-outbox'), confirm: 'stored' }
+ * )
+ * outbox.onChange(({ entry }) => console.log(entry.id, entry.state))
+ * const { id } = await outbox.enqueue({ contentTopic: '/chat/1/lobby/proto', payload })
+ * ```
+ */
+export async function createOutbox(
+  components: OutboxComponents,
+  init: OutboxInit
+): Promise<Outbox> {
+  if (typeof components?.lightPush?.push !== 'function') {
+    throw new InvalidArgumentError('components.lightPush', 'must be a light push client')
+  }
+  if (typeof init !== 'object' || init === null) {
+    throw new InvalidArgumentError('init', 'must be an object')
+  }
+  const outbox = new DurableOutbox(components, toSettings(init, components))
+  try {
+    await outbox.open()
+  } catch (error) {
+    await outbox.close()
+    throw error
+  }
+  return outbox
+}
+
+class DurableOutbox implements Outbox {
+  readonly #components: OutboxComponents
+  readonly #settings: OutboxSettings
+  readonly #view = new EntryView()
+  readonly #admission: Admission
+  readonly #pauses: Pauses
+  readonly #closing = new AbortController()
+  /** Aborted once another tab may send. */
+  #lost = new AbortController()
+  /** Set while this tab is the one that sends. */
+  #lanes: Lanes | undefined
+  #channel: OutboxChannel | undefined
+  #leading: Promise<void> = Promise.resolve()
+  #closed: Promise<void> | undefined
+
+  constructor(components: OutboxComponents, settings: OutboxSettings) {
+    this.#components = components
+    this.#settings = settings
+    this.#admission = new Admission(settings, this.#view)
+    this.#pauses = new Pauses(settings)
+  }
+
+  async open(): Promise<void> {
+    const { storage, createChannel } = this.#settings
+    this.#channel = createChannel?.(`waku-light/outbox/${storage.scope}`)
+    if (this.#channel !== undefined) {
+      this.#channel.onmessage = this.#onTold
+    }
+    for (const entry of await storage.entries()) {
+      this.#view.set(entry, false)
+    }
+    const { signal } = this.#closing
+    const { document } = globalThis
+    globalThis.addEventListener?.('online', () => this.kick(), { signal })
+    document?.addEventListener(
+      'visibilitychange',
+      () => {
+        if (document.visibilityState === 'visible') {
+          this.kick()
+        }
+      },
+      { signal }
+    )
+    this.#leading = this.#lead(signal)
+  }
+
+  async enqueue(given: OutboxMessage, options: EnqueueOptions = {}): Promise<OutboxEntry> {
+    const { signal: closing } = this.#closing
+    closing.throwIfAborted()
+    const { storage } = this.#settings
+    const { entry, message } = toDraft(given, options, this.#settings, this.#components)
+    const { id, sizeBytes } = entry
+    const known =
+      this.#view.get(id) ??
+      (await this.#admission.admit(sizeBytes, () =>
+        withSignals([closing, options.signal], async () => {
+          const added = await storage.add(entry, message)
+          if (!closing.aborted) {
+            this.#take(added)
+            this.#tell([id])
+          }
+          return added
+        })
+      ))
+    if (known.fingerprint !== entry.fingerprint) {
+      throw new InvalidArgumentError('id', 'is that of an entry with another message')
+    }
+    return known
+  }
+
+  get(id: string): OutboxEntry | undefined {
+    return this.#view.get(id)
+  }
+
+  list(): OutboxEntry[] {
+    return this.#view.list()
+  }
+
+  async message(id: string): Promise<OutboxMessage | undefined> {
+    return await withSignals([this.#closing.signal], () => this.#settings.storage.message(id))
+  }
+
+  onChange(listener: (change: OutboxChange) => void): () => void {
+    const own = (change: OutboxChange): void => listener(change)
+    this.#view.listeners.add(own)
+    return () => {
+      this.#view.listeners.delete(own)
+    }
+  }
+
+  kick(): void {
+    this.#pauses.wake()
+    this.#tell([]) // the tab that sends may be in the background
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#close()
+    await this.#closed
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort(new ClosedError('the outbox'))
+    const { storage, sleep } = this.#settings
+    const done = new AbortController()
+    const ending = this.#leading.then(() => storage.close())
+    await Promise.race([ending, sleep(CLOSE_MS, done.signal)]).catch(() => {})
+    done.abort()
+    this.#lost.abort(new ClosedError('the outbox'))
+    this.#channel?.close()
+    this.#channel = undefined
+    this.#view.listeners.clear()
+  }
+
+  /** Waits until no other tab sends, then sends until this one is closed. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    const { storage } = this.#settings
+    let { locks } = this.#settings
+    for (let failures = 0; !signal.aborted; failures++) {
+      const lost = new AbortController()
+      this.#lost = lost
+      try {
+        const session = (): Promise<void> => this.#session(signal, lost.signal)
+        await (locks === null
+          ? session()
+          : locks.request(`waku-light/outbox/${storage.scope}`, { signal }, session))
+      } catch (error) {
+        // Closed, or the lock was stolen, or the storage cannot be read: another tab may have more luck.
+        if ((error as Partial<Error> | undefined)?.name === 'SecurityError') {
+          locks = null // a frame with an origin of its own: there are no locks, and nobody to share a storage with
+        }
+      }
+      lost.abort(new ClosedError('the outbox'))
+      await this.#pauses.wait(this.#pauses.backoffMs(failures), true, signal).catch(() => {})
+    }
+  }
+
+  async #session(closing: AbortSignal, lost: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    lost.addEventListener('abort', () => resolve(), { once: true })
+    const working = work({
+      components: this.#components,
+      settings: this.#settings,
+      view: this.#view,
+      pauses: this.#pauses,
+      tell: (ids) => this.#tell(ids),
+      begin: (lanes) => {
+        this.#lanes = lanes
+      },
+      signal: AbortSignal.any([closing, lost]),
+      lost
+    })
+    try {
+      await Promise.race([working, promise])
+    } finally {
+      this.#lanes = undefined
+    }
+  }
+
+  #tell(ids: readonly string[]): void {
+    this.#channel?.postMessage(ids)
+  }
+
+  /** Ids of entries that changed; none is a kick. */
+  readonly #onTold = ({ data }: MessageEvent<unknown>): void => {
+    if (!Array.isArray(data) || this.#closing.signal.aborted) {
+      return
+    }
+    if (data.length === 0) {
+      this.#pauses.wake()
+    }
+    for (const id of data) {
+      this.#refresh(String(id)).catch(() => {}) // what cannot be read now is read by the tab that sends
+    }
+  }
+
+  async #refresh(id: string): Promise<void> {
+    const entry = await this.#settings.storage.entry(id)
+    if (this.#closing.signal.aborted) {
+      return
+    }
+    if (entry !== undefined) {
+      this.#take(entry)
+    } else if (this.#lanes === undefined) {
+      this.#view.delete(id)
+    }
+  }
+
+  /** The tab that sends knows better of what it has, and takes in what is new. */
+  #take(entry: OutboxEntry): void {
+    if (this.#lanes === undefined) {
+      this.#view.set(entry)
+    } else if (this.#view.get(entry.id) === undefined) {
+      this.#view.set(entry)
+      if (!isFinished(entry)) {
+        this.#lanes.add(entry)
+      }
+    }
+  }
+}

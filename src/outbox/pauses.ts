@@ -1,0 +1,44 @@
+import { withSignals } from '../lib/deadline.ts'
+import type { OutboxSettings } from './init.ts'
+
+/** Waiting, that {@link Pauses.wake} may cut short. */
+export class Pauses {
+  readonly #settings: OutboxSettings
+  #waking = new AbortController()
+
+  constructor(settings: OutboxSettings) {
+    this.#settings = settings
+  }
+
+  /** After a number of failures in a row: twice as long each time, up to a bound, and jittered down to its half. */
+  backoffMs(failures: number): number {
+    const { minBackoffMs, maxBackoffMs, random } = this.#settings
+    return Math.min(maxBackoffMs, minBackoffMs * 2 ** failures) * (0.5 + random() / 2)
+  }
+
+  /**
+   * Waits.
+   *
+   * @returns true if it was woken
+   * @throws the signal's own reason
+   */
+  async wait(ms: number, isWakeable: boolean, signal: AbortSignal): Promise<boolean> {
+    const waking = isWakeable ? this.#waking.signal : undefined
+    try {
+      await withSignals([signal, waking], (inner) => this.#settings.sleep(ms, inner))
+      return false
+    } catch (error) {
+      signal.throwIfAborted()
+      if (waking?.aborted !== true) {
+        throw error
+      }
+      return true
+    }
+  }
+
+  /** Ends all pauses that can be cut short. */
+  wake(): void {
+    this.#waking.abort()
+    this.#waking = new AbortController()
+  }
+}
