@@ -67,3 +67,30 @@ export {
   type StoreQueryResponse,
   type WakuMessageKeyValue
 } from './store-query-3.ts'
+export {
+  decodeSyncPayload,
+  encodeSyncPayload,
+  RECONCILIATION_PROTOCOL
+} from './sync.ts'
+export {
+  compareSyncIds,
+  type EmptySyncPayload,
+  type FingerprintRange,
+  type ItemSetRange,
+  type RangeBounds,
+  type ShardScope,
+  type SkipRange,
+  SYNC_PAYLOAD_LIMITS,
+  type SyncId,
+  type SyncPayload,
+  type SyncPayloadLimits,
+  type SyncRange,
+  type TopicScope
+} from './sync-payload.ts'
+export {
+  decodeTransfer,
+  encodeTransfer,
+  MAX_TRANSFER_BYTES,
+  TRANSFER_PROTOCOL,
+  type TransferredMessage
+} from './sync-transfer.ts'
