@@ -8,7 +8,7 @@ const CHUNK_MESSAGES = 20
 /** A chunk is full at this size of its payloads, so that a batch of chunks has a bound. */
 const CHUNK_BYTES = 65_536
 /** No chunk covers more time than this: who looks for a time has to look as far back for the beginning of a chunk. */
-export const CHUNK_SPAN = 60_000_000_000n
+export const CHUNK_SPAN = 300_000_000_000n
 
 /** A record: some messages in order. Chunks may overlap, but no message is in two of them. */
 export interface Chunk {

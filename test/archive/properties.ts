@@ -13,7 +13,7 @@ const SECOND = 1_000_000_000n
 /** Few times close together, so that many are the same; some minutes apart, so that chunks end there. */
 const time = fc
   .tuple(fc.integer({ min: -2, max: 4 }), fc.integer({ min: 0, max: 12 }))
-  .map(([minutes, seconds]) => BigInt(minutes * 45 + seconds) * SECOND)
+  .map(([far, near]) => BigInt(far * 130 + near) * SECOND)
 
 const message = fc
   .tuple(fc.option(time), fc.nat(5), fc.constantFrom(...TOPICS), fc.constantFrom(...PUBSUB_TOPICS))
