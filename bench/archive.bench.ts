@@ -113,6 +113,7 @@ async function timed(what: string, count: number, run: () => Promise<unknown>): 
   await run()
   const ms = performance.now() - start
   clearInterval(timer)
+  peak = Math.max(peak, heapBytes())
   const rate = Math.round((count / ms) * 1_000)
   const heap = ((peak - idle) / 2 ** 20).toFixed(1)
   console.log(`  ${what}: ${count} in ${ms.toFixed(0)} ms, ${rate} a second, heap +${heap} MiB`)

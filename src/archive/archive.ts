@@ -108,6 +108,7 @@ export interface Archive {
   setMark(key: string, value: unknown, options?: ArchiveCallOptions): Promise<void>
   /**
    * Tells a listener of every addition from now on, here or in another tab, each once. An exception in it changes nothing.
+   * Only what a tab stored just before it crashed may go untold; a walk shows it.
    *
    * @param options - an aborted signal ends it as well
    * @returns ends it

@@ -30,11 +30,6 @@ export function toTimeKey(time: bigint): Uint8Array<ArrayBuffer> {
   return key
 }
 
-/** The time of a key. */
-export function timeOfKey(key: Uint8Array): bigint {
-  return new DataView(key.buffer, key.byteOffset).getBigInt64(0) ^ MIN_TIME
-}
-
 /** The key that sorts the other way round. Databases read many records at once in one direction only. */
 export function invertKey(key: Uint8Array): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(key, (byte) => byte ^ 0xff)

@@ -1,9 +1,10 @@
 import { compareBytes } from '../lib/bytes.ts'
-import { CHUNK_SPAN, fromChunk, toChunks } from './chunk.ts'
+import type { StoredMessage } from '../store/page.ts'
+import { fromChunk, toChunks } from './chunk.ts'
 import type { Database } from './database.ts'
-import { MAX_TIME, MIN_TIME, timeOfKey, toKey, toTimeKey } from './keys.ts'
+import { MAX_TIME, MIN_TIME, toKey, toTimeKey } from './keys.ts'
 import type { toPruneLimits } from './limits.ts'
-import { type Reader, walkChunks } from './reading.ts'
+import { LARGEST_READ, type Reader, walkChunks } from './reading.ts'
 import { toSelection } from './selection.ts'
 import { write } from './writing.ts'
 
@@ -16,7 +17,10 @@ export async function prune(
   reader: Reader,
   { before, maxCount }: ReturnType<typeof toPruneLimits>
 ): Promise<number> {
-  const count = await reader((database) => database.countFromIndex('chunks', 'hashes'))
+  const count =
+    maxCount === Number.POSITIVE_INFINITY
+      ? 0
+      : await reader((database) => database.countFromIndex('chunks', 'hashes'))
   const oldest = count > maxCount ? await keyAt(reader, count - maxCount) : toTimeKey(MIN_TIME)
   const limit = toTimeKey(before ?? MIN_TIME)
   const key = compareBytes(oldest, limit) > 0 ? oldest : limit
@@ -34,20 +38,24 @@ async function keyAt(reader: Reader, index: number): Promise<Uint8Array<ArrayBuf
   return toTimeKey(MAX_TIME)
 }
 
+/** Reads what it removes: that is quicker than counting what there is, before and after. */
 async function removeBefore(database: Database, key: Uint8Array<ArrayBuffer>): Promise<number> {
   return await write(database, async (transaction) => {
     const store = transaction.objectStore('chunks')
-    const index = store.index('hashes')
-    const before = index.count()
-    // Only chunks that begin shortly before it can reach beyond the place.
-    const lower = toTimeKey(timeOfKey(key) - CHUNK_SPAN)
-    const last =
-      compareBytes(lower, key) < 0
-        ? await store.getAll(IDBKeyRange.bound(lower, key, false, true))
-        : []
-    const kept = last.flatMap(fromChunk).filter((message) => compareBytes(toKey(message), key) >= 0)
+    const kept: StoredMessage[] = []
+    let removed = 0
+    for (let lower = toTimeKey(MIN_TIME); compareBytes(lower, key) < 0; ) {
+      const range = IDBKeyRange.bound(lower, key, removed > 0, true)
+      const chunks = await store.getAll(range, LARGEST_READ)
+      for (const chunk of chunks) {
+        const rest = fromChunk(chunk).filter((message) => compareBytes(toKey(message), key) >= 0)
+        kept.push(...rest)
+        removed += chunk.hashes.length - rest.length
+      }
+      lower = chunks.at(-1)?.start ?? key
+    }
     await store.delete(IDBKeyRange.upperBound(key, true))
     await Promise.all(toChunks(kept).map((chunk) => store.add(chunk)))
-    return (await before) - (await index.count())
+    return removed
   })
 }

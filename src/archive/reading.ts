@@ -9,7 +9,8 @@ import type { Selection } from './selection.ts'
 
 /** Chunks in one read: few at first, for those who want a screenful. */
 const FIRST_READ = 4
-const LARGEST_READ = 32
+/** Chunks in one read at most. */
+export const LARGEST_READ = 32
 
 /** Runs a read, with whatever ends the call. */
 export type Reader = <T>(read: (database: Database) => Promise<T>) => Promise<T>
