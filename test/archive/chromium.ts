@@ -14,17 +14,24 @@ export class Chromium {
   #context: BrowserContext | undefined
   #script = ''
 
-  async open(): Promise<void> {
-    this.#script = await bundle()
-    this.#folder = await mkdtemp(join(tmpdir(), 'waku-light-archive-'))
+  /** False if there is no Chromium on this machine. */
+  async open(): Promise<boolean> {
     const finder = new URL('../../scripts/find-browser.js', import.meta.url).href
     const { findChromium, CHROMIUM_FLAGS } = (await import(finder)) as {
       findChromium: () => string
       CHROMIUM_FLAGS: readonly string[]
     }
+    let executablePath: string
+    try {
+      executablePath = findChromium()
+    } catch {
+      return false
+    }
+    this.#script = await bundle()
+    this.#folder = await mkdtemp(join(tmpdir(), 'waku-light-archive-'))
     // Persistent: a context without a folder keeps its databases in memory.
     this.#context = await chromium.launchPersistentContext(this.#folder, {
-      executablePath: findChromium(),
+      executablePath,
       args: [...CHROMIUM_FLAGS]
     })
     await this.#context.route(/^http:..(\w+\.)?localhost./, (route) => {
@@ -33,6 +40,7 @@ export class Chromium {
       const body = isScript ? this.#script : '<!doctype html><script src="/archive.js"></script>'
       return route.fulfill({ contentType, body })
     })
+    return true
   }
 
   async tab(origin = ORIGIN): Promise<Page> {
