@@ -7,13 +7,21 @@
 export type { LightPushGeneration } from './generation.ts'
 export { LIGHT_PUSH_2 } from './light-push-2.ts'
 export { LIGHT_PUSH_3 } from './light-push-3.ts'
+export { LightPushClient } from './light-push-client.ts'
 export {
   LIGHT_PUSH_DEFAULTS,
-  LightPushClient,
   type LightPushClientInit,
   type OutgoingMessage,
+  type PresenceStore,
   type PushOptions,
   type PushProgress,
   type RateLimitProver
-} from './light-push-client.ts'
-export type { PushAttempt, PushReason, PushResult, PushStatus, PushVerdict } from './outcome.ts'
+} from './options.ts'
+export type {
+  PushAttempt,
+  PushReason,
+  PushResult,
+  PushStatus,
+  PushVerdict,
+  SealedMessage
+} from './outcome.ts'

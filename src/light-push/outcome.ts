@@ -1,3 +1,5 @@
+import { isWakuLightError } from '../errors.ts'
+
 /**
  * What is known of a message after a push.
  *
@@ -11,6 +13,8 @@ export type PushStatus = 'published' | 'unknown' | 'failed'
 export type PushReason =
   /** The node accepted it. */
   | 'accepted'
+  /** The node says that it had it already, and another try of the same push may have brought it there. */
+  | 'already-seen'
   /** The node has no relay peers, or says that it relayed to none; it may hold the message itself. */
   | 'not-relayed'
   /** The node refused it. */
@@ -47,20 +51,29 @@ export interface PushAttempt extends PushVerdict {
   readonly error?: unknown
 }
 
-/** What became of a push. */
-export interface PushResult {
+/** What is known of a message before its first byte leaves. */
+export interface SealedMessage {
+  /** 32 bytes. */
+  readonly messageHash: Uint8Array<ArrayBuffer>
+  /** The pubsub topic it is sent on. */
+  readonly pubsubTopic: string
+  /** In nanoseconds: that of the caller, or the one that was set. */
+  readonly timestamp: bigint
+}
+
+/** What became of a push. What is in {@link SealedMessage} is missing only where it did not come to that: nothing was sent. */
+export interface PushResult extends Partial<SealedMessage> {
   readonly status: PushStatus
-  /** 32 bytes; undefined only where the network could not be learnt, so that nothing was sent. */
-  readonly messageHash?: Uint8Array<ArrayBuffer>
-  /** The pubsub topic it was sent on. */
-  readonly pubsubTopic?: string
-  /** The message's timestamp, in nanoseconds: that of the caller, or the one that was set. */
-  readonly timestamp?: bigint
+  /**
+   * What a store node says of it, with `confirm: 'stored'`; `false` if it said no each time, `'unknown'` if there was no
+   * answer, or no time for one. Left out if it was not asked.
+   */
+  readonly stored?: boolean | 'unknown'
   /** The largest count that a node told. */
   readonly relayPeerCount?: number
-  /** Every try, in order. */
+  /** Every try, in the order in which they ended. */
   readonly attempts: readonly PushAttempt[]
-  /** What ended the push before all tries were made: its deadline, an abort, or that no node could be used. */
+  /** What ended the push before all was done: its deadline, an abort, or that no node could be used. */
   readonly error?: unknown
 }
 
@@ -72,4 +85,31 @@ export function summarize(attempts: readonly PushVerdict[]): PushStatus {
     }
   }
   return 'failed'
+}
+
+/** Codes of a refusal that another time may bring another answer to. */
+const PASSING: readonly unknown[] = [500, 504]
+
+/** What stays wrong with a node. */
+const LASTING: readonly string[] = [
+  'ERR_ADDRESS',
+  'ERR_CLUSTER_MISMATCH',
+  'ERR_INVALID_ARGUMENT',
+  'ERR_UNSUPPORTED'
+]
+
+/** True if the node is not to be asked again: it has the message, will never take it, or cannot. */
+export function isFinal({ status, reason, statusCode, error }: PushAttempt): boolean {
+  return (
+    status === 'published' ||
+    (reason === 'refused' && !PASSING.includes(statusCode)) ||
+    (reason === 'not-sent' && isWakuLightError(error) && LASTING.includes(error.code))
+  )
+}
+
+const SEEN_BEFORE = /already (seen|known|received|published|relayed|exists)|duplicate message/i
+
+/** True if the node says that it had the message already. */
+export function isSeenBefore({ status, statusDesc = '' }: PushVerdict): boolean {
+  return status !== 'published' && SEEN_BEFORE.test(statusDesc)
 }

@@ -1,0 +1,67 @@
+import { InvalidArgumentError } from '../errors.ts'
+import { fromMilliseconds, toNanoseconds } from '../lib/time.ts'
+import { assertMessage, type WakuMessage } from '../message/message.ts'
+import { parseContentTopic } from '../message/topics.ts'
+import {
+  assertPositive,
+  type OutgoingMessage,
+  type PushOptions,
+  type PushSettings
+} from './options.ts'
+
+/** A message with its timestamp. */
+export type StampedMessage = WakuMessage & { readonly timestamp: bigint }
+
+/**
+ * A copy of the message, after all checks that need no network.
+ *
+ * @throws {@link InvalidArgumentError}, {@link MessageTooLargeError}
+ */
+export function toDraft(
+  message: OutgoingMessage,
+  options: PushOptions,
+  settings: PushSettings
+): WakuMessage {
+  if (typeof message !== 'object' || message === null) {
+    throw new InvalidArgumentError('message', 'must be an object')
+  }
+  const { payload, contentTopic, timestamp, meta, version, ephemeral } = message
+  const draft = {
+    payload: copy(payload),
+    contentTopic,
+    version,
+    timestamp: timestamp === undefined ? undefined : toNanoseconds(timestamp, 'message.timestamp'),
+    meta: meta === undefined ? undefined : copy(meta),
+    ephemeral
+  }
+  assertMessage(stamp(draft, settings), settings.maxMessageBytes)
+  if (draft.timestamp === 0n) {
+    // Nodes read it as no timestamp, and set one of their own: the hash would be another.
+    throw new InvalidArgumentError('message.timestamp', 'must not be 0; leave it out for now')
+  }
+  const { pubsubTopic, proof, maxAttempts = 1, redundancy = 1, confirm = 'published' } = options
+  if (pubsubTopic === undefined) {
+    parseContentTopic(contentTopic, 'message.contentTopic')
+  } else if (typeof pubsubTopic !== 'string' || pubsubTopic === '') {
+    throw new InvalidArgumentError('pubsubTopic', 'must be a non-empty string')
+  }
+  if (proof !== undefined && typeof proof !== 'function') {
+    throw new InvalidArgumentError('proof', 'must be a function')
+  }
+  assertPositive({ maxAttempts, redundancy }, ['maxAttempts', 'redundancy'])
+  const canConfirm = confirm === 'stored' && settings.store !== undefined && ephemeral !== true
+  if (confirm !== 'published' && !canConfirm) {
+    throw new InvalidArgumentError('confirm', "'stored' needs a store, and a message to be stored")
+  }
+  return draft
+}
+
+/** The message with its timestamp: now, where it has none. */
+export function stamp(draft: WakuMessage, { now }: Pick<PushSettings, 'now'>): StampedMessage {
+  return { ...draft, timestamp: draft.timestamp ?? fromMilliseconds(now()) }
+}
+
+/** A caller may change its bytes while a push is under way; the hash and the tries may not follow. */
+export function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes instanceof Uint8Array ? new Uint8Array(bytes) : bytes
+}

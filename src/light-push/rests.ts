@@ -1,0 +1,34 @@
+import type { PushSettings } from './options.ts'
+
+/** Nodes that said that there were too many requests, and for how long each is left alone. Shared by the pushes of a client. */
+export class Rests {
+  readonly #settings: PushSettings
+  readonly #rests = new Map<string, { untilMs: number; count: number }>()
+
+  constructor(settings: PushSettings) {
+    this.#settings = settings
+  }
+
+  /** After a number of pauses: twice as long each time, up to a bound, and jittered down to its half. */
+  backoffMs(count: number): number {
+    const { minBackoffMs, maxBackoffMs, random } = this.#settings
+    return Math.min(maxBackoffMs, minBackoffMs * 2 ** count) * (0.5 + random() / 2)
+  }
+
+  /** How long a node rests from now on, in milliseconds. */
+  remainingMs(peerId: string): number {
+    const { now, maxBackoffMs } = this.#settings
+    const { untilMs = 0 } = this.#rests.get(peerId) ?? {}
+    return Math.max(0, Math.min(maxBackoffMs, untilMs - now())) // a clock may be set back
+  }
+
+  /** Lets a node rest, longer each time in a row; or, `isOver`, no more. */
+  set(peerId: string, isOver: boolean): void {
+    if (isOver) {
+      this.#rests.delete(peerId)
+      return
+    }
+    const count = (this.#rests.get(peerId)?.count ?? 0) + 1
+    this.#rests.set(peerId, { untilMs: this.#settings.now() + this.backoffMs(count), count })
+  }
+}
