@@ -17,6 +17,8 @@ import {
   NoUsablePeerError,
   ProtocolViolationError,
   RemoteStatusError,
+  StorageError,
+  StorageFullError,
   TimeoutError,
   UnsupportedError,
   WakuLightError
@@ -24,6 +26,8 @@ import {
 
 /** One of each class, with its fields. */
 const ERRORS: readonly [WakuLightError, string, Record<string, unknown>][] = [
+  [new StorageError('lost', 'gone'), 'gone', { reason: 'lost' }],
+  [new StorageFullError(), 'no room is left for the local database', {}],
   [new InvalidArgumentError('a.b', 'is wrong'), 'a.b is wrong', { parameter: 'a.b' }],
   [
     new MessageTooLargeError(3, 2),
