@@ -108,6 +108,11 @@ class DurableOutbox implements Outbox {
     for (const entry of await storage.entries()) {
       this.#view.set(entry, false)
     }
+    // The tab that sends does not know of what a tab took in that crashed before it could tell.
+    const pending = this.#view.list().filter((entry) => !isFinished(entry))
+    if (pending.length > 0) {
+      this.#tell(pending.map(({ id }) => id))
+    }
     const { signal } = this.#closing
     const { document } = globalThis
     globalThis.addEventListener?.('online', () => this.kick(), { signal })
