@@ -8,17 +8,28 @@ import {
   WakuLightError
 } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
+import { type Ahead, type AheadStream, aheadOf } from './ahead.ts'
 
 /** One request on a stream of its own. */
 export interface ExchangeRequest {
   /** Protocol ids, most wanted first. */
   readonly protocols: readonly string[]
-  /** Makes the request, once it is known which protocol is spoken. */
+  /** Makes the request for the protocol that is spoken; again for the next one if it turns out that the peer lacks it. */
   readonly encode: (protocol: string) => Uint8Array
   /** Largest answer that is read, in bytes. */
   readonly maxResponseBytes: number
-  /** Called when the first byte of the request is about to leave. */
+  /**
+   * Called when the first byte of the request is about to leave. Without it, a request may be sent again on another connection
+   * while the peer has not agreed to read it.
+   */
   readonly onWrite?: () => void
+  /**
+   * Takes {@link ExchangeRequest.onWrite} back: the peer does not speak the protocol with which the request was sent ahead, or
+   * nothing has left after all, so that it has read nothing. `onWrite` comes again with the next protocol, if there is one.
+   */
+  readonly onUnread?: () => void
+  /** Called when the peer has agreed to read the request. */
+  readonly onRead?: () => void
 }
 
 /** The answer to one request. */
@@ -49,7 +60,61 @@ export async function exchange(
   request: ExchangeRequest,
   signal: AbortSignal
 ): Promise<ExchangeReply> {
-  const stream = await openStream(connection, request.protocols, signal)
+  const ahead = aheadOf(connection)
+  if (ahead !== undefined) {
+    return await exchangeAhead(connection, ahead, request, signal)
+  }
+  const stream = await opened(connection, request.protocols, signal, () =>
+    // How many there may be at a time is for the caller to say; libp2p's own limit is an error, not a queue.
+    connection.newStream([...request.protocols], { signal, maxOutboundStreams: Infinity })
+  )
+  request.onRead?.()
+  return await converse(connection, stream, request, signal)
+}
+
+/** The same with the request sent before the peer has agreed to the protocol: the next one is tried where it does not. */
+async function exchangeAhead(
+  connection: Connection,
+  ahead: Ahead,
+  request: ExchangeRequest,
+  signal: AbortSignal
+): Promise<ExchangeReply> {
+  for (const protocol of ahead.inOrder(request.protocols)) {
+    const { stream, state } = await opened(connection, [protocol], signal, () =>
+      ahead.open(protocol, () => request.onRead?.())
+    )
+    try {
+      return await converse(connection, stream, request, signal)
+    } catch (error) {
+      settle(state(), ahead, request)
+      if (state() !== 'refused' || signal.aborted) {
+        throw error
+      }
+    }
+  }
+  throw unsupported(request.protocols)
+}
+
+/** Draws the conclusions from a request that failed. */
+function settle(
+  state: ReturnType<AheadStream['state']>,
+  ahead: Ahead,
+  request: ExchangeRequest
+): void {
+  if (state === 'awaited') {
+    // It may be that the peer minds; it costs little to ask from here on.
+    ahead.giveUp()
+  } else if (state !== 'agreed' && state !== 'wrong') {
+    request.onUnread?.()
+  }
+}
+
+async function converse(
+  connection: Connection,
+  stream: Stream,
+  request: ExchangeRequest,
+  signal: AbortSignal
+): Promise<ExchangeReply> {
   let body: Uint8Array
   try {
     body = request.encode(stream.protocol)
@@ -94,20 +159,19 @@ export async function answer(
 
 type Frames = ReturnType<typeof lpStream<Stream>>
 
-async function openStream(
+async function opened<T>(
   connection: Connection,
   protocols: readonly string[],
-  signal: AbortSignal
-): Promise<Stream> {
+  signal: AbortSignal,
+  open: () => Promise<T>
+): Promise<T> {
   try {
-    // How many there may be at a time is for the caller to say; libp2p's own limit is an error, not a queue.
-    return await connection.newStream([...protocols], { signal, maxOutboundStreams: Infinity })
+    signal.throwIfAborted()
+    return await open()
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Error && error.name === 'UnsupportedProtocolError') {
-      throw new UnsupportedError(`the peer speaks none of ${protocols.join(', ')}`, {
-        cause: error
-      })
+      throw unsupported(protocols, error)
     }
     const failure = new ConnectionError('a stream could not be opened', { cause: error })
     if (error instanceof Error && /^(Connection|Muxer)ClosedError$/.test(error.name)) {
@@ -116,6 +180,10 @@ async function openStream(
     }
     throw failure
   }
+}
+
+function unsupported(protocols: readonly string[], cause?: unknown): UnsupportedError {
+  return new UnsupportedError(`the peer speaks none of ${protocols.join(', ')}`, { cause })
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   PEER_DEFAULTS,
   type ServicePeersOptions
 } from './peers.ts'
+import { SendAhead } from './send-ahead.ts'
 import type { ClientComponents } from './service-peers.ts'
 import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
 
@@ -45,6 +46,11 @@ export interface LightNodeOptions extends ServicePeersOptions {
    * time, or within five seconds if that is less, is closed. @default 30000
    */
   readonly pingIntervalMs?: number
+  /**
+   * Whether requests leave before the node has agreed to their protocol, which saves half of all round trips. What a node
+   * refuses or does not bear is asked for again the plain way. @default true
+   */
+  readonly sendAhead?: boolean
 }
 
 /** Whether a service node is connected, each time that changes. */
@@ -86,15 +92,24 @@ export interface LightNode extends ClientComponents {
 export async function createLightNode(options: LightNodeOptions): Promise<LightNode> {
   const pingIntervalMs = options?.pingIntervalMs ?? NODE_DEFAULTS.pingIntervalMs
   assertTimeoutMs(pingIntervalMs, 'pingIntervalMs')
+  // The dial has a deadline of its own; libp2p's for one address is shorter.
+  const dialTimeoutMs = Math.min(
+    options?.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs,
+    MAX_TIMER_MS
+  )
   const sockets = closingWebSockets(webSockets())
+  const ahead =
+    options?.sendAhead === false
+      ? undefined
+      : new SendAhead({ handshakeTimeoutMs: dialTimeoutMs / 2 })
   const libp2p = await createLibp2p({
     start: false,
     privateKey: toPrivateKey(options?.privateKey),
     addresses: { listen: [] },
     // The default tells every node the name and version of the browser.
     nodeInfo: { name: 'waku-light', userAgent: 'waku-light' },
-    transports: [sockets.transport],
-    connectionEncrypters: [noise()],
+    transports: [ahead?.transport(sockets.transport) ?? sockets.transport],
+    connectionEncrypters: [ahead?.encrypter(noise()) ?? noise()],
     streamMuxers: [yamux({ maxInboundStreams: MAX_INBOUND_STREAMS })],
     // Addresses are screened before they get here; libp2p's own gater refuses loopback and plain ws.
     connectionGater: { denyDialMultiaddr: () => false },
@@ -103,14 +118,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
       pingInterval: Math.min(pingIntervalMs, MAX_TIMER_MS),
       pingTimeout: { minTimeout: Math.min(pingIntervalMs, MAX_PING_MS) }
     },
-    connectionManager: {
-      reconnectRetries: 0,
-      // The dial has a deadline of its own; libp2p's for one address is shorter.
-      addressDialTimeout: Math.min(
-        options?.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs,
-        MAX_TIMER_MS
-      )
-    },
+    connectionManager: { reconnectRetries: 0, addressDialTimeout: dialTimeoutMs },
     services: { identify: identify(), ping: ping() }
   })
   const servicePeers = await createServicePeers(libp2p, options)

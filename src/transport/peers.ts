@@ -2,7 +2,6 @@ import type { Connection, Libp2p } from '@libp2p/interface'
 import {
   ClosedError,
   ConnectionError,
-  hasErrorCode,
   InvalidArgumentError,
   NoUsablePeerError,
   type PeerFailure
@@ -12,8 +11,10 @@ import { toLogger } from '../lib/report.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { Logger } from '../options.ts'
 import { METADATA_PROTOCOL } from '../wire/metadata.ts'
+import { aheadOf } from './ahead.ts'
+import { ask, type ReadyConnection } from './ask.ts'
 import { dialFirst } from './dial.ts'
-import { type ExchangeReply, type ExchangeRequest, exchange } from './exchange.ts'
+import type { ExchangeReply, ExchangeRequest } from './exchange.ts'
 import { Membership } from './membership.ts'
 import { fromNetworkOptions, type NetworkOptions } from './network.ts'
 import { isFault, type Peer, toPeers } from './peer.ts'
@@ -28,9 +29,6 @@ export const PEER_DEFAULTS = {
   maxRequestsPerPeer: 32,
   maxWaitingRequestsPerPeer: 4096
 } as const
-
-/** A stream that is cut off while it opens, a connection that opens no more streams, a new one. */
-const MAX_TRIES = 3
 
 /** The part of libp2p that is used here. */
 export type Dialer = Pick<Libp2p, 'dial' | 'handle' | 'unhandle' | 'getConnections'>
@@ -127,7 +125,7 @@ class PeerSet implements ManagedServicePeers {
       await this.network(signal)
       const [first] = this.#ranked()
       if (first !== undefined && first.refusal === undefined) {
-        await this.#attempt(first, () => this.#ready(first, signal))
+        await this.#attempt(first, async () => (await this.#ready(first, signal)).checked)
       }
     } catch (error) {
       this.#logger.debug('not connected yet', { reason: String(error) })
@@ -170,34 +168,12 @@ class PeerSet implements ManagedServicePeers {
       return await this.#attempt(known, async () => {
         // Before the line, so that a node that is down fails at once; again after it, as time has passed.
         await this.#ready(known, linked)
-        return await known.turnstile.run(() => this.#ask(known, request, linked), linked)
+        return await known.turnstile.run(
+          () => ask(() => this.#ready(known, linked), request, linked),
+          linked
+        )
       })
     })
-  }
-
-  async #ask(
-    peer: Peer,
-    request: ExchangeRequest,
-    signal: AbortSignal
-  ): Promise<ExchangeReply & ServicePeer> {
-    let written = false
-    const onWrite = (): void => {
-      written = true
-      request.onWrite?.()
-    }
-    for (let tries = 1; ; tries++) {
-      const connection = await this.#ready(peer, signal)
-      try {
-        const reply = await exchange(connection, { ...request, onWrite }, signal)
-        return { ...reply, peerId: connection.remotePeer.toString() }
-      } catch (error) {
-        // That a connection turns out to have ended is routine, and nothing was sent: as if there had been none.
-        const again = !written && tries < MAX_TRIES && hasErrorCode(error, 'ERR_CONNECTION')
-        if (!again || signal.aborted) {
-          throw error
-        }
-      }
-    }
   }
 
   /** Runs something that the caller's signal and `close()` both end. */
@@ -234,11 +210,18 @@ class PeerSet implements ManagedServicePeers {
     return this.#libp2p.getConnections().filter(({ status }) => status === 'open')
   }
 
-  /** A connection to a node that is of our network, as far as can be told. */
-  async #ready(peer: Peer, signal: AbortSignal): Promise<Connection> {
+  /**
+   * A connection to a node that is of our network, as far as can be told. Where negotiation is sent ahead, so is the first
+   * request: what the node says of its network then comes together with the answer.
+   */
+  async #ready(peer: Peer, signal: AbortSignal): Promise<ReadyConnection> {
     const connection = await this.#connect(peer, signal)
-    await this.#membership.check(connection, peer)
-    return connection
+    const checked = this.#membership.check(connection, peer)
+    checked.catch(() => undefined)
+    if (aheadOf(connection) === undefined) {
+      await checked
+    }
+    return { connection, checked }
   }
 
   async #connect(peer: Peer, signal: AbortSignal): Promise<Connection> {
