@@ -74,8 +74,6 @@ export class PushRun {
   #sealed: Sealed | undefined
   /** True once any byte of any try may have left. */
   #isWritten = false
-  /** Tries that may have left and were not refused, those under way included. */
-  #atLarge = 0
   /** True once the caller has its result; what comes later changes nothing. */
   #isSettled = false
   #stored: boolean | undefined
@@ -119,6 +117,7 @@ export class PushRun {
       }
     } finally {
       this.#isSettled = true
+      this.#remaining = 0
       this.#enough.abort()
     }
     const status = this.#stored === true ? 'published' : summarize(this.#attempts)
@@ -255,9 +254,6 @@ export class PushRun {
       for (const name of [peerId, peer.peerId]) {
         this.#nodes.set(name, node) // what was known by its address has a peer id now
       }
-      if (verdict.status === 'failed' && isWritten) {
-        this.#atLarge--
-      }
       if (!this.#isSettled) {
         this.#attempts.push(attempt)
         report(options.onProgress, { type: 'light-push:attempted', detail: attempt })
@@ -292,7 +288,6 @@ export class PushRun {
               inner.throwIfAborted() // given up: what has not left by now must not leave
               isWritten = true
               this.#isWritten = true
-              this.#atLarge++
             }
           },
           inner
@@ -301,7 +296,7 @@ export class PushRun {
         const verdict = this.#generation(reply.protocol).decode(reply.bytes, requestId, peerId)
         rests.set(peerId, verdict.reason !== 'rate-limited')
         return done(
-          this.#atLarge > 1 && isSeenBefore(verdict)
+          isSeenBefore(verdict) && summarize(this.#attempts) !== 'failed'
             ? { ...verdict, status: 'published', reason: 'already-seen' }
             : verdict
         )

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ClosedError, ConnectionError, NoUsablePeerError, TimeoutError } from 'waku-light/errors'
 import { LightPushClient, type PushOptions, type PushProgress } from 'waku-light/light-push'
-import { messageHash, type WakuMessage } from 'waku-light/message'
+import { messageHash as hashOf, type WakuMessage } from 'waku-light/message'
 import {
   decodeLegacyPushRequest,
   decodeLightPushRequest,
@@ -18,7 +18,7 @@ const PUBSUB_TOPIC = '/waku/2/rs/1/2'
 const NOW = 1_700_000_000_123
 const outgoing = () => ({ contentTopic: TOPIC, payload: Uint8Array.of(1, 2, 3) })
 const client = (peers: FakePeers, init = {}) =>
-  new LightPushClient(peers, { now: () => NOW, ...init })
+  new LightPushClient(peers, { now: () => NOW, wait: async () => {}, ...init })
 
 const broken = (peerId: string, afterWrite: boolean): FakePeer => {
   const fail = (): never => {
@@ -48,7 +48,7 @@ describe('LightPushClient.push', () => {
     expect(decoded).to.deep.equal({ ...outgoing(), timestamp: BigInt(NOW) * 1_000_000n })
     expect(result).to.deep.equal({
       status: 'published',
-      messageHash: messageHash(PUBSUB_TOPIC, decoded),
+      messageHash: hashOf(PUBSUB_TOPIC, decoded),
       pubsubTopic: PUBSUB_TOPIC,
       timestamp: decoded.timestamp,
       relayPeerCount: 4,
@@ -78,7 +78,7 @@ describe('LightPushClient.push', () => {
       push3Peer({ statusCode: 429, requestId: 'N/A' }, 'c')
     ])
     const message = outgoing()
-    const pushing = client(peers, { now: () => time++ }).push(message)
+    const pushing = client(peers, { now: () => time++, maxAttempts: 3 }).push(message)
     message.payload.fill(9)
     const result = await pushing
     message.payload.fill(8)
@@ -89,7 +89,7 @@ describe('LightPushClient.push', () => {
       expect(pubsubTopic).to.equal(PUBSUB_TOPIC)
       const decoded = decodeWakuMessage(bytes)
       expect(decoded.payload).to.deep.equal(Uint8Array.of(1, 2, 3))
-      expect(messageHash(PUBSUB_TOPIC, decoded)).to.deep.equal(result.messageHash)
+      expect(hashOf(PUBSUB_TOPIC, decoded)).to.deep.equal(result.messageHash)
     }
     expect(new Set(requests.map(({ requestId }) => requestId)).size).to.equal(3)
     expect(result.status).to.equal('unknown')
@@ -123,7 +123,7 @@ describe('LightPushClient.push', () => {
 
   it('is failed only if nothing can have left', async () => {
     const failed = new FakePeers([broken('a', false), push3Peer({ statusCode: 400 }, 'b')])
-    const { status, attempts } = await client(failed).push(outgoing())
+    const { status, attempts } = await client(failed, { maxAttempts: 2 }).push(outgoing())
     expect(status).to.equal('failed')
     expect(attempts.map(({ reason }) => reason)).to.deep.equal(['not-sent', 'refused'])
     expect(attempts[0]).to.deep.nested.include({ 'error.code': 'ERR_CONNECTION', peerId: 'a' })
@@ -132,9 +132,9 @@ describe('LightPushClient.push', () => {
   })
 
   it('tries no more nodes than it may', async () => {
-    const peers = new FakePeers(['a', 'b', 'c', 'd', 'e'].map((id) => broken(id, true)))
-    expect((await client(peers).push(outgoing())).attempts).to.have.length(3)
-    expect((await client(peers, { maxAttempts: 5 }).push(outgoing())).attempts).to.have.length(5)
+    const peers = new FakePeers(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => broken(id, true)))
+    expect((await client(peers).push(outgoing())).attempts).to.have.length(5)
+    expect((await client(peers, { maxAttempts: 3 }).push(outgoing())).attempts).to.have.length(3)
     expect((await client(peers, { maxAttempts: 1 }).push(outgoing())).attempts).to.have.length(1)
   })
 
@@ -166,13 +166,14 @@ describe('LightPushClient.push', () => {
   it('tells of each try, and survives a listener that throws', async () => {
     const events: PushProgress[] = []
     const peers = new FakePeers([broken('a', false), push3Peer({}, 'b')])
-    const { attempts } = await client(peers).push(outgoing(), {
+    const { attempts, messageHash, pubsubTopic, timestamp } = await client(peers).push(outgoing(), {
       onProgress: (event) => {
         events.push(event)
         throw new Error('in the listener')
       }
     })
     expect(events).to.deep.equal([
+      { type: 'light-push:sealed', detail: { messageHash, pubsubTopic, timestamp } },
       { type: 'light-push:attempt', detail: { peerId: 'a' } },
       { type: 'light-push:attempted', detail: attempts[0] },
       { type: 'light-push:attempt', detail: { peerId: 'b' } },

@@ -5,10 +5,10 @@ import { type FakePeer, FakePeers } from '../helpers/fake-peers.ts'
 import { push2Peer, push3Peer } from '../helpers/push-peers.ts'
 
 const push = (peer: FakePeer): Promise<PushResult> =>
-  new LightPushClient(new FakePeers([peer])).push({
-    contentTopic: '/app/22/a/proto',
-    payload: Uint8Array.of(1)
-  })
+  new LightPushClient(new FakePeers([peer])).push(
+    { contentTopic: '/app/22/a/proto', payload: Uint8Array.of(1) },
+    { retry: false }
+  )
 
 describe('LightPushClient.push, of what a node answers in light push 3', () => {
   for (const [statusCode, statusDesc, status, reason] of [
