@@ -72,8 +72,8 @@ export class PushRun {
   readonly #enough = new AbortController()
   #remaining: number
   #sealed: Sealed | undefined
-  /** True once any byte of any try may have left. */
-  #isWritten = false
+  /** Tries of which any byte may have left. */
+  #written = 0
   /** True once the caller has its result; what comes later changes nothing. */
   #isSettled = false
   #stored: boolean | undefined
@@ -102,7 +102,7 @@ export class PushRun {
     } catch (reason) {
       const isOutcome =
         hasErrorCode(reason, 'ERR_TIMEOUT') || hasErrorCode(reason, 'ERR_NO_USABLE_PEER')
-      if (!this.#isWritten && (options.signal?.aborted === true || !isOutcome)) {
+      if (this.#written === 0 && (options.signal?.aborted === true || !isOutcome)) {
         throw reason
       }
       error = reason
@@ -287,7 +287,11 @@ export class PushRun {
             onWrite: () => {
               inner.throwIfAborted() // given up: what has not left by now must not leave
               isWritten = true
-              this.#isWritten = true
+              this.#written++
+            },
+            onUnread: () => {
+              isWritten = false
+              this.#written--
             }
           },
           inner

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { ClosedError, ConnectionError } from 'waku-light/errors'
+import { ClosedError, ConnectionError, UnsupportedError } from 'waku-light/errors'
 import {
   LightPushClient,
   type LightPushClientInit,
   type PushOptions,
   type PushProgress
 } from 'waku-light/light-push'
-import { failureOf } from '../helpers/collect.ts'
+import { failure, failureOf } from '../helpers/collect.ts'
 import { type FakePeer, FakePeers, never } from '../helpers/fake-peers.ts'
 import { PushClock } from '../helpers/push-clock.ts'
 import { push2Peer, push3Peer } from '../helpers/push-peers.ts'
@@ -154,6 +154,31 @@ describe('LightPushClient.push, retries', () => {
       expect(attempts[1]?.reason).to.equal('refused')
     })
   }
+
+  it('is failed where it turns out that the node read nothing, and throws the reason of an abort then', async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    for (const signal of [undefined, controller.signal]) {
+      const peers = new FakePeers([push3Peer({}, 'a')])
+      peers.request = async (_peer, { encode, onWrite, onUnread }) => {
+        encode(push3Peer().protocols[0] as string)
+        onWrite?.()
+        onUnread?.()
+        if (signal !== undefined) {
+          controller.abort(reason)
+        }
+        throw new UnsupportedError('it speaks neither')
+      }
+      const pushing = new LightPushClient(peers).push(outgoing, { signal })
+      if (signal === undefined) {
+        expect((await pushing).attempts.map((attempt) => attempt.reason)).to.deep.equal([
+          'not-sent'
+        ])
+      } else {
+        expect(await failure(() => pushing)).to.equal(reason)
+      }
+    }
+  })
 
   it('takes the success of another node after a lost answer as published', async () => {
     const legacy = push2Peer({ info: 'OK' }, 'b')
