@@ -10,6 +10,12 @@ import type { SpokenProtocols } from './spoken-protocols.ts'
  */
 export const MAX_SILENCE_MS = 60_000
 
+/**
+ * Streams that are opened before the peer has said anything on a new connection. One that runs js-libp2p drops the connection
+ * when more than ten arrive while it is still setting it up.
+ */
+export const MAX_FIRST_STREAMS = 8
+
 /** How to build {@link AheadConnection}. */
 export interface AheadConnectionInit {
   readonly muxer: StreamMuxer
@@ -26,7 +32,9 @@ export interface AheadConnectionInit {
 export class AheadConnection implements Ahead {
   readonly #init: AheadConnectionInit
   readonly #createStream: StreamMuxer['createStream']
+  readonly #heard: Promise<void>
   #heardAt: number
+  #opened = 0
   #givenUp = false
   #isUnread = false
 
@@ -39,13 +47,17 @@ export class AheadConnection implements Ahead {
       if (protocol === undefined || !this.isUsable) {
         return await this.#createStream(options)
       }
-      const { stream, echo } = await this.#negotiate(protocol)
+      const { stream, echo } = await this.#negotiate(protocol, options.signal)
       echo.send()
       return stream
     }
     this.#heardAt = now()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#heard = promise
+    secured.addEventListener('close', () => resolve())
     secured.addEventListener('message', () => {
       this.#heardAt = now()
+      resolve()
     })
   }
 
@@ -60,8 +72,8 @@ export class AheadConnection implements Ahead {
   }
 
   /** See {@link Ahead.open}. */
-  async open(protocol: string, onAgreed: () => void): Promise<AheadStream> {
-    const { stream, echo } = await this.#negotiate(protocol, onAgreed)
+  async open(protocol: string, signal: AbortSignal, onAgreed: () => void): Promise<AheadStream> {
+    const { stream, echo } = await this.#negotiate(protocol, signal, onAgreed)
     echo.sendWithNext()
     return {
       stream,
@@ -83,9 +95,13 @@ export class AheadConnection implements Ahead {
 
   async #negotiate(
     protocol: string,
+    signal: AbortSignal | undefined,
     onAgreed?: () => void
   ): Promise<{ readonly stream: Stream; readonly echo: Echo }> {
     const { spoken, forget } = this.#init
+    if (++this.#opened > MAX_FIRST_STREAMS) {
+      await withSignals([signal], async () => await this.#heard)
+    }
     const stream = await this.#createStream()
     // libp2p takes it as agreed
     stream.protocol = protocol

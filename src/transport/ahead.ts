@@ -15,7 +15,7 @@ export interface Ahead {
   /** Protocols in the order in which to try them. */
   inOrder(protocols: readonly string[]): string[]
   /** Opens a stream; it is reset if the peer does not agree. */
-  open(protocol: string, onAgreed: () => void): Promise<AheadStream>
+  open(protocol: string, signal: AbortSignal, onAgreed: () => void): Promise<AheadStream>
   /** Ends sending ahead on this connection: the peer did not bear it. */
   giveUp(): void
 }

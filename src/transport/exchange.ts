@@ -81,7 +81,7 @@ async function exchangeAhead(
 ): Promise<ExchangeReply> {
   for (const protocol of ahead.inOrder(request.protocols)) {
     const { stream, state } = await opened(connection, [protocol], signal, () =>
-      ahead.open(protocol, () => request.onRead?.())
+      ahead.open(protocol, signal, () => request.onRead?.())
     )
     try {
       return await converse(connection, stream, request, signal)

@@ -23,8 +23,7 @@ export interface MembershipInit {
 export class Membership {
   readonly #init: MembershipInit
   readonly #metadata = new WeakMap<Connection, Promise<Metadata>>()
-  /** Connections whose peer is of our network, or does not tell. */
-  readonly #checked = new WeakSet<Connection>()
+  readonly #checks = new WeakMap<Connection, Promise<void>>()
   #network: NetworkConfig | undefined
 
   constructor(init: MembershipInit) {
@@ -43,9 +42,15 @@ export class Membership {
    * @throws {@link ClusterMismatchError} if it is of another one; the connection is closed then, and the peer refused
    */
   async check(connection: Connection, peer: Peer): Promise<void> {
-    if (this.#checked.has(connection)) {
-      return
+    const check = this.#checks.get(connection) ?? this.#check(connection, peer)
+    this.#checks.set(connection, check)
+    await check
+    if (this.#network === undefined) {
+      this.#checks.delete(connection)
     }
+  }
+
+  async #check(connection: Connection, peer: Peer): Promise<void> {
     try {
       this.#assertCluster(connection, peer, await this.#ask(connection))
     } catch (error) {
@@ -54,9 +59,6 @@ export class Membership {
         throw peer.refusal
       }
       this.#init.logger.debug('metadata not read', { peerId: peer.peerId, reason: String(error) })
-    }
-    if (this.#network !== undefined) {
-      this.#checked.add(connection)
     }
   }
 
