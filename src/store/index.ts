@@ -21,14 +21,26 @@ export type {
   StoredMessage,
   StoreProgress
 } from './page.ts'
+export { parallel } from './parallel.ts'
+export { readAhead } from './read-ahead.ts'
+export {
+  SOURCES_DEFAULTS,
+  type SourceLack,
+  type SourceState,
+  type SourcesOptions,
+  type SourcesPage
+} from './roster.ts'
+export { type MergeOptions, sources } from './sources.ts'
 export { STORE_BETA4 } from './store-beta4.ts'
 export {
   type FollowOptions,
   type LastOptions,
   type LookupOptions,
+  type PagesOptions,
   STORE_DEFAULTS,
   StoreClient,
   type StoreClientInit,
   type WalkOptions
 } from './store-client.ts'
 export { STORE_QUERY_3 } from './store-query-3.ts'
+export type { Walker } from './walker.ts'

@@ -14,6 +14,7 @@ import { decodePosition } from './position.ts'
 import { STORE_BETA4 } from './store-beta4.ts'
 import { STORE_QUERY_3 } from './store-query-3.ts'
 import { walk } from './walk.ts'
+import type { Walker } from './walker.ts'
 
 /** Defaults of {@link StoreClient}; times in milliseconds. */
 export const STORE_DEFAULTS = {
@@ -39,6 +40,14 @@ export interface WalkOptions extends CallOptions<StoreProgress> {
   readonly position?: string
   /** Peer id of the only node to ask. Left out: the best one, and others if it fails. */
   readonly peerId?: string
+  /** How to walk: {@link readAhead}, {@link parallel}, {@link sources}, {@link fillGaps}. @default page by page */
+  readonly walker?: Walker
+}
+
+/** Options of {@link StoreClient.queryPages}; the walker tells what its pages are. */
+export interface PagesOptions<Page extends MessagePage = MessagePage> extends WalkOptions {
+  /** How to walk. @default page by page */
+  readonly walker?: Walker<Page>
 }
 
 /** Options of {@link StoreClient.last}. */
@@ -127,7 +136,10 @@ export class StoreClient {
    * @throws {@link IncompleteHistoryError} with the position from which to go on
    * @throws the signal's own reason
    */
-  queryPages(criteria: StoreCriteria, options: WalkOptions = {}): AsyncGenerator<MessagePage> {
+  queryPages<Page extends MessagePage = MessagePage>(
+    criteria: StoreCriteria,
+    options: PagesOptions<Page> = {}
+  ): AsyncGenerator<Page> {
     const checked = toCriteria(criteria)
     const {
       direction = 'forward',
@@ -143,7 +155,7 @@ export class StoreClient {
     assertTimeoutMs(timeoutMs)
     const forward = direction === 'forward'
     const digest = digestCriteria(checked, forward)
-    return walk({
+    return (options.walker?.begin ?? walk)({
       servicePeers: this.#components.servicePeers,
       generations: this.#generations,
       criteria: checked,
@@ -156,7 +168,7 @@ export class StoreClient {
       pageTimeoutMs: timeoutMs,
       signal: options.signal,
       onProgress: options.onProgress
-    })
+    }) as AsyncGenerator<Page>
   }
 
   /**

@@ -114,7 +114,12 @@ class Resumption {
     if (!this.#session.generation.strictOrder && recent.has(messageHash)) {
       return true
     }
-    return last !== undefined && this.#isBehind(row, last)
+    return (
+      last !== undefined &&
+      // Of the time of arrival, by which a message without a time is ordered, nothing is known.
+      (row.time !== 0n || last.time === 0n || this.#session.generation.strictOrder) &&
+      isBehind(row, last, this.#sign)
+    )
   }
 
   /** The node has lost it, or never had it. */
@@ -122,17 +127,6 @@ class Resumption {
     if (this.after !== undefined) {
       throw violation(this.#session, 'position', 'what was read last is there no more')
     }
-  }
-
-  #isBehind(row: Row, last: LastDelivered): boolean {
-    const { generation } = this.#session
-    if (row.time !== last.time) {
-      return row.time < last.time === this.#sign > 0 && (row.time !== 0n || generation.strictOrder)
-    }
-    return (
-      last.hashes?.some((hash) => isSame(hash, row.message.messageHash)) ??
-      compareKeys(row, last) * this.#sign <= 0
-    )
   }
 }
 
@@ -200,4 +194,12 @@ function violation(session: StoreSession, detail: string, message: string): Prot
 /** Negative, zero or positive as `a` stands before, with, or after `b`. */
 export function compareKeys(a: OrderKey, b: OrderKey): number {
   return a.time === b.time ? compareBytes(a.tie, b.tie) : a.time < b.time ? -1 : 1
+}
+
+/** True if a walk that delivered `last` has this row behind it; rows of one time are told by hash, where it is known. */
+export function isBehind(row: Row, last: LastDelivered, sign: number): boolean {
+  return row.time === last.time
+    ? (last.hashes?.some((hash) => isSame(hash, row.message.messageHash)) ??
+        compareKeys(row, last) * sign <= 0)
+    : row.time < last.time === sign > 0
 }

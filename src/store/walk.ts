@@ -3,40 +3,24 @@ import { hasErrorCode, IncompleteHistoryError, isWakuLightError } from '../error
 import { withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
 import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
-import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
+import type { ServicePeer } from '../transport/service-peers.ts'
 import { chooseStep, Failures, type Step } from './choice.ts'
-import { type Criteria, digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
+import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
 import type { PageQuery, StoreGeneration } from './generation.ts'
 import { inOrder, type MergedPage } from './merge.ts'
-import type { MessagePage, Row, SourcePage, StoreProgress } from './page.ts'
+import type { MessagePage, Row, SourcePage } from './page.ts'
 import { encodePosition, type LastDelivered, type WalkPosition } from './position.ts'
 import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
 import { eachOnce, RecentHashes } from './transforms.ts'
 import { verified } from './verification.ts'
-
-/** Everything that a walk depends on. */
-export interface WalkInit {
-  readonly servicePeers: ServicePeers
-  readonly generations: readonly StoreGeneration[]
-  readonly criteria: Criteria
-  readonly forward: boolean
-  readonly pageLimit: number
-  /** From where to go on; with the digest of the criteria where it is the beginning. */
-  readonly position: WalkPosition
-  /** The only node to ask. */
-  readonly peerId?: string
-  readonly requestTimeoutMs: number
-  /** For each page, whatever it takes. */
-  readonly pageTimeoutMs: number
-  readonly signal?: AbortSignal
-  readonly onProgress?: (event: StoreProgress) => void
-}
+import type { WalkInit } from './walker.ts'
 
 /** Hashes of one time that a position carries; times are nanoseconds, so that more than one is rare. */
 const MAX_HASHES_OF_ONE_TIME = 32
 
-const MAX_TIME = 2n ** 63n - 1n
+/** Largest time on the wire. */
+export const MAX_TIME = 2n ** 63n - 1n
 
 /**
  * Walks through history page by page. A page that fails is asked for again at the same node; then another node goes on, by
@@ -258,7 +242,7 @@ class Walk {
 }
 
 /** The last message after some more rows; rows of one time belong together, also over the end of a page. */
-function toLast(
+export function toLast(
   rows: readonly Row[],
   protocol: string,
   before: LastDelivered | undefined

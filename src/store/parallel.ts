@@ -1,0 +1,231 @@
+import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
+import type { ServicePeers } from '../transport/service-peers.ts'
+import type { MessagePage } from './page.ts'
+import { decodePosition, encodePosition, type WalkPosition } from './position.ts'
+import { assertCount, RunningWalk } from './running-walk.ts'
+import { MAX_TIME, walk } from './walk.ts'
+import type { Walker, WalkInit } from './walker.ts'
+
+/** Largest number of walks side by side. */
+const MAX_WALKS = 32
+
+/** How full a piece is meant to be, of the largest page: three quarters, so that most take one request. */
+const FILL = [3n, 4n] as const
+
+/** By how much one piece may be longer or shorter than the one that it is cut by. */
+const MAX_CHANGE = 4n
+
+/** A piece that is likely to take more pages than this is cut again. */
+const MAX_PAGES_PER_PIECE = 2n
+
+/**
+ * Walks through several pieces of the time range side by side, at the node that gave the first page, and delivers them in
+ * order. Pieces are cut by what the pages show of the density, and anew where it changes. No more than a page for each is
+ * held beside the one that the app has; nothing more is asked for until that is pulled.
+ *
+ * Worth it where the round trip is long; it asks about half as often again as a walk page by page. At nodes before
+ * store-query 3.0.0 it walks page by page.
+ *
+ * @param walks - how many side by side, 1 to 32; 8 is about five times as fast as one
+ * @throws {@link InvalidArgumentError} for another number
+ *
+ * @example
+ * ```ts
+ * for await (const message of store.query(criteria, { walker: parallel(8) })) render(message)
+ * ```
+ */
+export function parallel(walks: number): Walker {
+  assertCount('walks', walks, 1, MAX_WALKS)
+  return { begin: (init) => inPieces(init, walks) }
+}
+
+async function* inPieces(init: WalkInit, walks: number): AsyncGenerator<MessagePage> {
+  const pieces = new Pieces(init, walks)
+  try {
+    for (;;) {
+      init.signal?.throwIfAborted()
+      const page = await pieces.next()
+      if (page.completeness !== 'more') {
+        yield page
+        return
+      }
+      if (page.messages.length + page.rejected.length > 0) {
+        yield page
+      }
+    }
+  } finally {
+    await pieces.close()
+  }
+}
+
+/** A piece of the time range that is being walked through. */
+interface Piece {
+  readonly running: RunningWalk<MessagePage>
+  /** Nanoseconds; undefined for the last one, which goes to the end. */
+  readonly width: bigint | undefined
+  /** Where it ends, in the direction of walking. */
+  readonly far: bigint | undefined
+  page: Promise<MessagePage | undefined>
+  count: number
+}
+
+class Pieces {
+  readonly #init: WalkInit
+  readonly #walks: number
+  /** In order; the first is being delivered. */
+  #pieces: Piece[] = []
+  /** Where the next piece begins; undefined where there is none. */
+  #near: bigint | undefined
+  #width = 0n
+  /** Most messages seen in a page after which there were more. */
+  #capacity = 1
+  /** Of the node that gave the first page. */
+  #peerId: string | undefined
+  #position: WalkPosition
+  #isCut = false
+
+  constructor(init: WalkInit, walks: number) {
+    this.#init = init
+    this.#walks = walks
+    this.#position = init.position
+  }
+
+  async close(): Promise<void> {
+    const pieces = this.#pieces
+    this.#pieces = []
+    await Promise.all(pieces.map(({ running }) => running.close()))
+  }
+
+  /** The next page of the first piece; what the others need is under way when it returns. */
+  async next(): Promise<MessagePage> {
+    const head = this.#pieces[0] ?? this.#start(this.#init, undefined, undefined)
+    let page: MessagePage | undefined
+    try {
+      page = await head.page
+    } catch (error) {
+      throw this.#isCut && hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY')
+        ? new IncompleteHistoryError(encodePosition(this.#position), error.cause)
+        : error
+    }
+    this.#init.signal?.throwIfAborted()
+    if (page === undefined) {
+      throw new Error('a piece ended without a last page')
+    }
+    const { digest, last } = decodePosition(page.position, this.#position.digest)
+    this.#position = { digest, last: last ?? this.#position.last }
+    // Until it is cut, this is a walk page by page, and its positions hold the node's cursors.
+    const position = this.#isCut ? encodePosition(this.#position) : page.position
+    head.count += page.messages.length
+    if (page.completeness !== 'more') {
+      await this.#finish(head)
+    } else {
+      this.#capacity = Math.max(this.#capacity, page.messages.length + page.rejected.length)
+      if (this.#isWorthCutting(head, page)) {
+        await this.#cutFrom(page)
+      } else {
+        head.page = head.running.ask()
+      }
+    }
+    this.#fill()
+    const completeness = this.#pieces.length > 0 ? 'more' : page.completeness
+    return { ...page, position, completeness }
+  }
+
+  /** What a piece had tells how long the next ones should be. */
+  async #finish({ running, width, count }: Piece): Promise<void> {
+    this.#pieces.shift()
+    await running.close()
+    if (width !== undefined) {
+      const [part, whole] = FILL
+      const wanted = (width * BigInt(this.#capacity) * part) / (whole * BigInt(Math.max(count, 1)))
+      // After an empty one the rest is asked for at once; if it is not empty, it is cut again.
+      this.#width = count === 0 ? MAX_TIME : clamp(wanted, width / MAX_CHANGE, width * MAX_CHANGE)
+    }
+  }
+
+  /** True if the rest of a piece takes some more pages, judging by this one. */
+  #isWorthCutting({ far }: Piece, { messages, protocol }: MessagePage): boolean {
+    const time = this.#position.last?.time
+    const span = spanOf(messages)
+    const isStrict = this.#strict.some((generation) => generation.protocol === protocol)
+    if (this.#walks === 1 || !isStrict || time === undefined || span === 0n) {
+      return false
+    }
+    const end = far ?? this.#end
+    const rest = end > time ? end - time : time - end
+    return rest * BigInt(messages.length) > span * BigInt(this.#capacity) * MAX_PAGES_PER_PIECE
+  }
+
+  /** Cuts what is after this page by its density; pieces that were cut by another are given up. */
+  async #cutFrom({ messages, peerId }: MessagePage): Promise<void> {
+    await this.close()
+    const [part, whole] = FILL
+    this.#isCut = true
+    this.#peerId = peerId
+    this.#near = this.#position.last?.time
+    this.#width =
+      (spanOf(messages) * BigInt(this.#capacity) * part) / (whole * BigInt(messages.length))
+  }
+
+  #fill(): void {
+    const { criteria, forward } = this.#init
+    while (this.#near !== undefined && this.#pieces.length < this.#walks) {
+      const near = this.#near
+      const width = this.#width > 0n ? this.#width : 1n
+      const far = forward ? near + width : near - width
+      const isLast = forward ? far >= this.#end : far <= this.#end
+      this.#near = isLast ? undefined : far
+      const isFirst = this.#pieces.length === 0 && near === this.#position.last?.time
+      // The first one begins after the last message, by time; the others where the one before ends.
+      const bounds = isFirst ? {} : forward ? { timeStart: near } : { timeEnd: near }
+      const end = isLast ? {} : forward ? { timeEnd: far } : { timeStart: far }
+      const piece = {
+        ...this.#init,
+        servicePeers: preferring(this.#init.servicePeers, this.#peerId),
+        generations: this.#strict,
+        criteria: { ...criteria, ...bounds, ...end },
+        position: isFirst ? this.#position : { digest: this.#position.digest }
+      }
+      this.#start(piece, isLast ? undefined : width, isLast ? undefined : far)
+    }
+  }
+
+  #start(init: WalkInit, width: bigint | undefined, far: bigint | undefined): Piece {
+    const running = new RunningWalk({ begin: walk }, init)
+    const piece = { running, width, far, page: running.ask(), count: 0 }
+    this.#pieces.push(piece)
+    return piece
+  }
+
+  /** Where the range ends; what lies beyond, if it is open, belongs to the last piece. */
+  get #end(): bigint {
+    const { criteria, forward } = this.#init
+    return forward ? (criteria.timeEnd ?? MAX_TIME) : (criteria.timeStart ?? 0n)
+  }
+
+  /** Generations by whose order pieces follow one another without a doubt. */
+  get #strict(): WalkInit['generations'] {
+    return this.#init.generations.filter(({ strictOrder }) => strictOrder)
+  }
+}
+
+/** The time from the oldest to the newest of some messages. */
+function spanOf(messages: MessagePage['messages']): bigint {
+  return (messages.at(-1)?.timestamp ?? 0n) - (messages[0]?.timestamp ?? 0n)
+}
+
+function clamp(value: bigint, min: bigint, max: bigint): bigint {
+  return value < min ? min : value > max ? max : value
+}
+
+/** The same nodes, one of them before the others. */
+function preferring(servicePeers: ServicePeers, peerId: string | undefined): ServicePeers {
+  return {
+    network: (signal) => servicePeers.network(signal),
+    request: (peer, request, signal) => servicePeers.request(peer, request, signal),
+    candidates: () =>
+      [...servicePeers.candidates()].sort(
+        (a, b) => Number(b.peerId === peerId) - Number(a.peerId === peerId)
+      )
+  }
+}

@@ -1,0 +1,46 @@
+import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import type { MessagePage } from './page.ts'
+import type { Walker, WalkInit } from './walker.ts'
+
+/** A walk whose pages are asked for before somebody waits for them, and which can be given up at any time. */
+export class RunningWalk<Page extends MessagePage> {
+  readonly #stop = new AbortController()
+  readonly #unlink: () => void
+  readonly #pages: AsyncGenerator<Page>
+
+  constructor({ begin }: Walker<Page>, init: WalkInit) {
+    const { signal } = init
+    const onAbort = (): void => this.#stop.abort(signal?.reason)
+    signal?.addEventListener('abort', onAbort)
+    this.#unlink = () => signal?.removeEventListener('abort', onAbort)
+    if (signal?.aborted === true) {
+      onAbort()
+    }
+    this.#pages = begin({ ...init, signal: this.#stop.signal })
+  }
+
+  /** Asks for the next page; undefined after the last one. It may reject before anybody listens. */
+  ask(): Promise<Page | undefined> {
+    const page = this.#pages.next().then(({ value }) => value as Page | undefined)
+    page.catch(() => undefined)
+    return page
+  }
+
+  /** Gives up what is under way. */
+  async close(): Promise<void> {
+    this.#unlink()
+    this.#stop.abort(new ClosedError('the walk'))
+    await this.#pages.return(undefined)
+  }
+}
+
+/**
+ * Checks how many of something a walker is to use.
+ *
+ * @throws {@link InvalidArgumentError} unless it is an integer from `min` to `max`
+ */
+export function assertCount(parameter: string, value: number, min: number, max: number): void {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new InvalidArgumentError(parameter, `must be an integer from ${min} to ${max}`)
+  }
+}
