@@ -70,6 +70,7 @@ export class Delivery {
       if (this.#isOver(entry)) {
         goOn()
       }
+      const { waking } = pauses
       let wait: Wait
       try {
         wait = await slots.run(signal, () => this.#step(entry, progress))
@@ -77,7 +78,10 @@ export class Delivery {
         signal.throwIfAborted()
         wait = this.#backoff(progress) // the storage; each step begins from what is written down
       }
-      if (wait.ms > 0 && (await pauses.wait(wait.ms, wait.isWakeable, signal))) {
+      if (
+        wait.ms > 0 &&
+        (await pauses.wait(wait.ms, wait.isWakeable ? waking : undefined, signal))
+      ) {
         progress.failures = 0
       }
     }

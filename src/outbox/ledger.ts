@@ -61,7 +61,7 @@ export class Ledger {
         return await this.write(entry, change)
       } catch {
         const { pauses, lost } = this.#init
-        await pauses.wait(pauses.backoffMs(failures), true, lost)
+        await pauses.wait(pauses.backoffMs(failures), pauses.waking, lost)
       }
     }
   }

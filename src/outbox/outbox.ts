@@ -214,7 +214,9 @@ class DurableOutbox implements Outbox {
         }
       }
       lost.abort(new ClosedError('the outbox'))
-      await this.#pauses.wait(this.#pauses.backoffMs(failures), true, signal).catch(() => {})
+      await this.#pauses
+        .wait(this.#pauses.backoffMs(failures), this.#pauses.waking, signal)
+        .catch(() => {})
     }
   }
 

@@ -16,14 +16,19 @@ export class Pauses {
     return Math.min(maxBackoffMs, minBackoffMs * 2 ** failures) * (0.5 + random() / 2)
   }
 
+  /** Aborted by the next {@link Pauses.wake}. Taken before a try, so that a call while that is under way is not lost. */
+  get waking(): AbortSignal {
+    return this.#waking.signal
+  }
+
   /**
    * Waits.
    *
+   * @param waking - cuts it short
    * @returns true if it was woken
    * @throws the signal's own reason
    */
-  async wait(ms: number, isWakeable: boolean, signal: AbortSignal): Promise<boolean> {
-    const waking = isWakeable ? this.#waking.signal : undefined
+  async wait(ms: number, waking: AbortSignal | undefined, signal: AbortSignal): Promise<boolean> {
     try {
       await withSignals([signal, waking], (inner) => this.#settings.sleep(ms, inner))
       return false

@@ -168,12 +168,16 @@ function assertLedger(scenario: Scenario, entries: readonly OutboxEntry[], world
       expect(told.some((hash) => world.archive.has(hash))).to.equal(true)
     }
   }
-  for (const topic of TOPICS) {
-    const order = entries.filter((entry) => entry.contentTopic === topic).map(({ id }) => id)
+  // Between tabs the order is that in which the one that sends learns of them.
+  for (const [tab, topic] of [0, 1].flatMap((tab) =>
+    TOPICS.map((topic) => [tab, topic] as const)
+  )) {
+    const ofTab = (id: string): boolean => scenario.orders[Number(id)]?.tab === tab
+    const order = entries.map(({ id }) => id).filter(ofTab)
     const places = world.departures
-      .filter((departure) => departure.topic === topic)
+      .filter((departure) => departure.topic === topic && ofTab(departure.text))
       .map((departure) => order.indexOf(departure.text))
-    expect(places, `${topic}: order`).to.deep.equal([...places].sort((a, b) => a - b))
+    expect(places, `tab ${tab}, ${topic}: order`).to.deep.equal([...places].sort((x, y) => x - y))
   }
 }
 

@@ -356,6 +356,17 @@ describe('createOutbox', () => {
       expect(entryOf(outbox, id).state).to.equal('published')
     })
 
+    it('begin at once after a kick that came while one was under way', async () => {
+      world.pushes = ['not-sent']
+      const outbox = await create()
+      const { id } = await outbox.enqueue(text('one'))
+      await flush()
+      expect(world.pushesUnderWay).to.equal(1)
+      outbox.kick()
+      await world.clock.pass(150)
+      expect(entryOf(outbox, id).state).to.equal('published')
+    })
+
     it('end with the age of an entry', async () => {
       world.pushes = Array.from({ length: 500 }, () => 'not-sent')
       const outbox = await create(new Tab(), { maxAgeMs: 3_600_000 })

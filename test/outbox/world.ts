@@ -7,6 +7,7 @@ import type {
   OutboxInit,
   OutboxLightPush,
   OutboxLocks,
+  OutboxMessage,
   OutboxStorage
 } from 'waku-light/outbox'
 import { createOutbox, memoryStorage } from 'waku-light/outbox'
@@ -40,13 +41,15 @@ export function never<T>(): Promise<T> {
 /** Lets everything happen that needs no time. */
 export async function flush(turns = 80): Promise<void> {
   for (let turn = 0; turn < turns; turn++) {
-    await undefined
+    await Promise.resolve()
   }
 }
 
 /** Time that passes only where a test says so. */
 export class Clock {
   nowMs = START
+  /** Of what needs no time: more for what is made of many steps. */
+  turns = 80
   readonly timers = new Set<{ readonly at: number; readonly fire: () => void }>()
 
   /** Calls something later; returns a function that prevents it. */
@@ -70,7 +73,7 @@ export class Clock {
   async pass(ms: number): Promise<void> {
     const end = this.nowMs + ms
     for (;;) {
-      await flush()
+      await flush(this.turns)
       const next = [...this.timers].sort((a, b) => a.at - b.at)[0]
       if (next === undefined || next.at > end) {
         break
@@ -151,7 +154,11 @@ export class World {
   readonly #channels = new Set<FakeChannel>()
 
   /** Opens an outbox in a tab. */
-  open(tab = new Tab(), init: Partial<OutboxInit> = {}, components = this.components(tab)) {
+  open(
+    tab = new Tab(),
+    init: Partial<OutboxInit> = {},
+    components = this.components(tab)
+  ): Promise<Outbox> {
     return createOutbox(components, { ...this.init(tab), ...init })
   }
 
@@ -339,12 +346,15 @@ const ATTEMPTS = {
 
 export const TOPICS = ['/app/1/a/proto', '/app/1/b/proto', '/app/1/c/proto'] as const
 
-export function text(content: string, topic: string = TOPICS[0]) {
+export function text(content: string, topic: string = TOPICS[0]): OutboxMessage {
   return { contentTopic: topic, payload: new TextEncoder().encode(content) }
 }
 
 /** A storage whose writes can be made to fail. */
-export function breakable(storage: OutboxStorage) {
+export function breakable(storage: OutboxStorage): {
+  readonly storage: OutboxStorage
+  readonly broken: { add: boolean; put: boolean }
+} {
   const broken = { add: false, put: false }
   const through = async <T>(operation: 'add' | 'put', run: () => Promise<T>): Promise<T> => {
     if (broken[operation]) {
