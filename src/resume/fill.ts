@@ -1,0 +1,39 @@
+import type { Job } from './job.ts'
+import type { HistoryGap, ResumeDone } from './result.ts'
+import { type FillState, intersect, subtract } from './state.ts'
+import { walk } from './walking.ts'
+
+/**
+ * Asks for a stretch of history, whatever its length, and takes it out of the gaps.
+ *
+ * @throws as {@link walk}, and what the archive throws
+ */
+export async function fill(job: Job, gap: HistoryGap): Promise<ResumeDone> {
+  const { marks, settings, signal } = job
+  const { timeRange } = settings
+  const { filled, walk: old } = await marks.readFills(signal)
+  const isSame = old?.from === gap.from && old.to === gap.to && old.timeRange === timeRange
+  job.tell({ type: 'resume:started', detail: gap })
+  const completeness = await walk(job, {
+    ...gap,
+    position: isSame ? old.position : undefined,
+    peerId: isSame ? old.peerId : undefined,
+    onPage: async (messages, { position, peerId, messages: all }) => {
+      const state: FillState = { filled, walk: { ...gap, timeRange, position, peerId } }
+      const detail = { stage: 'gap' as const, peerId, fetched: all.length }
+      await job.put(messages, detail, marks.fills(state))
+    }
+  })
+  const { gaps } = await marks.readState(signal)
+  // Only what is still said to be missing has to be remembered.
+  const others = subtract(intersect(filled, gaps), [gap])
+  await job.mark(marks.fills({ filled: [...others, ...intersect([gap], gaps)] }))
+  return {
+    status: 'done',
+    resumedFrom: gap.from,
+    resumedTo: gap.to,
+    completeness,
+    clockSetBack: false,
+    ...job.counts
+  }
+}

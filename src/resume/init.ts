@@ -1,0 +1,138 @@
+import { InvalidArgumentError } from '../errors.ts'
+import { delay } from '../lib/deadline.ts'
+import { fromMilliseconds } from '../lib/time.ts'
+import { parseContentTopic } from '../message/topics.ts'
+import { LocalLocks } from './local-locks.ts'
+
+/** Defaults of {@link createResume}, in milliseconds. */
+export const RESUME_DEFAULTS = {
+  /** 6 hours, as WAKU-STORE-SYNC recommends. */
+  windowMs: 21_600_000,
+  overlapMs: 20_000,
+  /** 65 minutes: nodes reconcile the last hour every five minutes. */
+  healingMs: 3_900_000,
+  recheckIntervalMs: 1_800_000,
+  minBackoffMs: 1_000,
+  maxBackoffMs: 60_000
+} as const
+
+/** The part of the platform's `LockManager` that is used. */
+export interface ResumeLocks {
+  request<T>(
+    name: string,
+    options: { readonly signal?: AbortSignal; readonly ifAvailable?: boolean },
+    callback: (lock: unknown) => Promise<T>
+  ): Promise<T>
+}
+
+/** How to build {@link createResume}. */
+export interface ResumeInit {
+  /** The app's content topics. Left out: everything on the shards that the nodes serve. */
+  readonly contentTopics?: readonly string[]
+  /** Left out: derived from each content topic. */
+  readonly pubsubTopic?: string
+  /**
+   * The name of the archive, where other tabs share it: then one of them resumes for all. Left out: this one does, whatever
+   * others do.
+   */
+  readonly name?: string
+  /** How far back from now to ask at the most, in milliseconds; `Infinity` for no limit. @default 21600000, 6 hours */
+  readonly windowMs?: number
+  /** How far to reach beyond either end, for clocks that differ and messages that are late, in milliseconds. @default 20000 */
+  readonly overlapMs?: number
+  /** For how long a node may lack a message that it gets from others later, in milliseconds. @default 3900000, 65 minutes */
+  readonly healingMs?: number
+  /** `time-range`: no node is told the content topics; everything of the time is fetched and filtered here. */
+  readonly privacy?: 'time-range'
+  /** Messages in a page, 1 to 1000. @default 100 */
+  readonly pageLimit?: number
+  /** The current time, in milliseconds since the Unix epoch. @default Date.now */
+  readonly now?: () => number
+  /** From 0 to 1. @default Math.random */
+  readonly random?: () => number
+  /** Waits for a number of milliseconds, or until the signal is aborted. @default a timer */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Sees to it that one tab resumes; used if there is a `name`. @default Web Locks */
+  readonly locks?: ResumeLocks
+}
+
+/** The same after all checks, times in nanoseconds. */
+export interface ResumeSettings {
+  readonly contentTopics: readonly string[]
+  readonly pubsubTopic: string | undefined
+  /** Tells this set of topics from others. */
+  readonly scope: string
+  readonly lockName: string
+  readonly windowMs: number
+  readonly overlap: bigint
+  readonly healing: bigint
+  readonly timeRange: boolean
+  readonly pageLimit: number | undefined
+  readonly now: () => number
+  readonly random: () => number
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly locks: ResumeLocks
+}
+
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws {@link InvalidArgumentError} naming the one that is wrong
+ */
+export function toSettings(init: ResumeInit): ResumeSettings {
+  const { pubsubTopic, name, privacy, now = Date.now, random = Math.random, sleep = delay } = init
+  const { windowMs = RESUME_DEFAULTS.windowMs } = init
+  if (typeof windowMs !== 'number' || !(windowMs > 0)) {
+    throw new InvalidArgumentError('windowMs', 'must be a positive number of milliseconds')
+  }
+  if (privacy !== undefined && privacy !== 'time-range') {
+    throw new InvalidArgumentError('privacy', "must be 'time-range' or left out")
+  }
+  assertText(name, 'name')
+  assertText(pubsubTopic, 'pubsubTopic')
+  const contentTopics = toContentTopics(init)
+  const scope = JSON.stringify([pubsubTopic ?? null, ...contentTopics])
+  const shared = name === undefined ? undefined : (init.locks ?? globalThis.navigator?.locks)
+  return {
+    contentTopics,
+    pubsubTopic,
+    scope,
+    lockName: `waku-light/resume/${name}/${scope}`,
+    windowMs,
+    overlap: toDuration(init, 'overlapMs'),
+    healing: toDuration(init, 'healingMs'),
+    timeRange: privacy !== undefined,
+    pageLimit: init.pageLimit,
+    now,
+    random,
+    sleep,
+    locks: new LocalLocks(shared)
+  }
+}
+
+function toContentTopics({ contentTopics = [], pubsubTopic }: ResumeInit): string[] {
+  if (!Array.isArray(contentTopics)) {
+    throw new InvalidArgumentError('contentTopics', 'must be an array')
+  }
+  for (const contentTopic of contentTopics) {
+    assertText(contentTopic ?? '', 'contentTopics')
+    if (pubsubTopic === undefined) {
+      parseContentTopic(contentTopic, 'contentTopics')
+    }
+  }
+  return [...new Set(contentTopics as readonly string[])].sort()
+}
+
+function assertText(text: unknown, parameter: string): void {
+  if (text !== undefined && (typeof text !== 'string' || text === '')) {
+    throw new InvalidArgumentError(parameter, 'must be a non-empty string')
+  }
+}
+
+function toDuration(init: ResumeInit, parameter: 'overlapMs' | 'healingMs'): bigint {
+  const ms = init[parameter] ?? RESUME_DEFAULTS[parameter]
+  if (!(Number.isFinite(ms) && ms >= 0)) {
+    throw new InvalidArgumentError(parameter, 'must be a number of milliseconds, at least 0')
+  }
+  return fromMilliseconds(ms)
+}

@@ -1,0 +1,127 @@
+import { report } from '../lib/report.ts'
+import type { StoreCriteria } from '../store/criteria.ts'
+import type { StoredMessage, StoreProgress } from '../store/page.ts'
+import type { ResumeComponents } from './components.ts'
+import type { ResumeSettings } from './init.ts'
+import type { HistoryGap, ResumeCounts, ResumeProgress, ResumeStage } from './result.ts'
+import { Marks } from './state.ts'
+
+/** One call, and what it has come to. */
+export class Job {
+  readonly components: ResumeComponents
+  readonly settings: ResumeSettings
+  readonly signal: AbortSignal
+  readonly marks: Marks
+  #counts = { fetched: 0, added: 0, bytes: 0, missing: 0 }
+  readonly #onProgress: ((event: ResumeProgress) => void) | undefined
+
+  constructor(
+    components: ResumeComponents,
+    settings: ResumeSettings,
+    signal: AbortSignal,
+    onProgress?: (event: ResumeProgress) => void
+  ) {
+    this.components = components
+    this.settings = settings
+    this.signal = signal
+    this.marks = new Marks(components.archive, settings.scope)
+    this.#onProgress = onProgress
+  }
+
+  /** So far. */
+  get counts(): ResumeCounts {
+    return { ...this.#counts }
+  }
+
+  /** What to ask a node for: without content topics, where it must not learn them. */
+  criteria(
+    timeStart: bigint,
+    timeEnd?: bigint,
+    timeRange = this.settings.timeRange
+  ): StoreCriteria {
+    const { contentTopics, pubsubTopic } = this.settings
+    return {
+      contentTopics: timeRange ? [] : contentTopics,
+      pubsubTopic,
+      timeStart,
+      ...(timeEnd === undefined ? undefined : { timeEnd })
+    }
+  }
+
+  /** The messages that are meant. */
+  filter(messages: readonly StoredMessage[]): StoredMessage[] {
+    const { contentTopics, pubsubTopic } = this.settings
+    return messages.filter(
+      (message) =>
+        (contentTopics.length === 0 || contentTopics.includes(message.contentTopic)) &&
+        (pubsubTopic === undefined || pubsubTopic === message.pubsubTopic)
+    )
+  }
+
+  /** Puts messages and marks into the archive, both or neither, and tells. */
+  async put(
+    messages: readonly StoredMessage[],
+    page: { stage: ResumeStage; peerId?: string; fetched: number },
+    marks: Record<string, unknown> = {}
+  ): Promise<void> {
+    const { archive } = this.components
+    const added = await archive.putMany(messages, { marks, signal: this.signal })
+    this.count({ fetched: page.fetched, added: added.length })
+    const reached = messages.at(-1)?.timestamp
+    const { stage, peerId } = page
+    this.tell({
+      type: 'resume:page',
+      detail: {
+        stage,
+        ...(peerId ? { peerId } : undefined),
+        ...(reached === undefined ? undefined : { reached }),
+        ...this.#counts
+      }
+    })
+  }
+
+  /** Sets marks alone. */
+  async mark(marks: Record<string, unknown>): Promise<void> {
+    await this.components.archive.putMany([], { marks, signal: this.signal })
+  }
+
+  /** Adds to the counts. */
+  count(more: Partial<ResumeCounts>): void {
+    const { fetched = 0, added = 0, bytes = 0, missing = 0 } = more
+    const before = this.#counts
+    this.#counts = {
+      fetched: before.fetched + fetched,
+      added: before.added + added,
+      bytes: before.bytes + bytes,
+      missing: before.missing + missing
+    }
+  }
+
+  /** Counts the bytes of answers, and passes on which node failed. */
+  readonly onStoreProgress = (event: StoreProgress): void => {
+    if (event.type === 'store:page') {
+      this.count({ bytes: event.detail.bytes })
+    }
+  }
+
+  tell(event: ResumeProgress): void {
+    report(this.#onProgress, event)
+  }
+
+  /** The time of the newest message in the archive before a time; undefined if there is none. */
+  async newest(timeEnd: bigint): Promise<bigint | undefined> {
+    const { contentTopics, pubsubTopic } = this.settings
+    const criteria = { contentTopics, pubsubTopic, timeEnd, direction: 'backward' as const }
+    for await (const { timestamp } of this.components.archive.walkKeys(criteria, {
+      signal: this.signal
+    })) {
+      return timestamp
+    }
+    return undefined
+  }
+}
+
+/** Says whether a message lies in a stretch. */
+export function isWithin({ timestamp = 0n }: StoredMessage, { from, to }: HistoryGap): boolean {
+  return timestamp >= from && timestamp < to
+}

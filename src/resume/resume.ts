@@ -1,0 +1,169 @@
+import { InvalidArgumentError, isWakuLightError } from '../errors.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import { type TimeInput, toNanoseconds } from '../lib/time.ts'
+import type { CallOptions } from '../options.ts'
+import { catchUp } from './catch-up.ts'
+import type { ResumeComponents } from './components.ts'
+import { fill } from './fill.ts'
+import { follow } from './following.ts'
+import { RESUME_DEFAULTS, type ResumeInit, toSettings } from './init.ts'
+import { Job } from './job.ts'
+import type { HistoryGap, ResumeFailed, ResumeProgress, ResumeResult } from './result.ts'
+import { Marks } from './state.ts'
+
+/** Options of {@link Resume.follow}. */
+export interface ResumeFollowOptions extends Omit<CallOptions<ResumeProgress>, 'timeoutMs'> {
+  /** False: catches up at the beginning and after each outage, and does not ask in between. @default true */
+  readonly tail?: boolean
+  /** Pause between two questions of the tail, in milliseconds. @default the store client's */
+  readonly intervalMs?: number
+  /** After how long to ask again for what nodes got from each other late, in milliseconds. @default 1800000, 30 minutes */
+  readonly recheckIntervalMs?: number
+}
+
+/** Fills an archive with what was said while nobody listened. It holds nothing between its calls. */
+export interface Resume {
+  /**
+   * Asks for everything since the mark, at most the window. Each page is stored together with the place to go on from; the mark
+   * moves when all is there. `timeoutMs`: none by default.
+   *
+   * @returns what became of it; failures of nodes and of the archive are results
+   * @throws {@link InvalidArgumentError} if a content topic has no shard in this network
+   * @throws {@link TimeoutError}, or the signal's own reason; what came is stored
+   */
+  run(options?: CallOptions<ResumeProgress>): Promise<ResumeResult>
+  /**
+   * Catches up, then feeds the archive from a tail that moves the mark; again after an outage. Where tabs share the archive, it
+   * waits until no other one does this. What fails is told as `resume:ended` and tried again with growing pauses.
+   *
+   * @throws the signal's own reason; {@link StorageError} or {@link ClosedError}, which trying again does not mend
+   */
+  follow(options?: ResumeFollowOptions): Promise<never>
+  /**
+   * Asks for a gap, or any other stretch of time, whatever its length. It may run beside the other calls.
+   *
+   * @param gap - from `from` on, before `to`
+   * @throws {@link InvalidArgumentError} for a gap that is none; else as {@link Resume.run}
+   */
+  fillGap(
+    gap: { readonly from: TimeInput; readonly to: TimeInput },
+    options?: CallOptions<ResumeProgress>
+  ): Promise<ResumeResult>
+  /** The gaps that were found and not filled, oldest first. */
+  gaps(options?: { readonly signal?: AbortSignal }): Promise<HistoryGap[]>
+  /** The mark: everything before it was asked for, but for the gaps. Nanoseconds; undefined before the first time. */
+  coveredUntil(options?: { readonly signal?: AbortSignal }): Promise<bigint | undefined>
+}
+
+/**
+ * Creates a {@link Resume} for a set of topics.
+ *
+ * @throws {@link InvalidArgumentError} for options that are wrong
+ * @see WAKU-STORE-SYNC, Store Resume
+ *
+ * @example
+ * ```ts
+ * const archive = await createIndexedDbArchive('my-chat')
+ * const resume = createResume(
+ *   { archive, store: new StoreClient(node), node },
+ *   { contentTopics: ['/chat/1/lobby/proto'], name: 'my-chat' }
+ * )
+ * const result = await resume.run()
+ * if (result.status === 'done' && result.gap) await resume.fillGap(result.gap)
+ * ```
+ */
+export function createResume(components: ResumeComponents, init: ResumeInit = {}): Resume {
+  assertComponents(components)
+  const settings = toSettings(init)
+  const { lockName: name, locks } = settings
+  const marks = new Marks(components.archive, settings.scope)
+
+  const attempt = async (
+    job: Job,
+    run: (job: Job) => Promise<ResumeResult>
+  ): Promise<ResumeResult> => {
+    let result: ResumeResult
+    try {
+      job.signal.throwIfAborted()
+      result = await run(job)
+    } catch (error) {
+      job.signal.throwIfAborted()
+      result = toFailure(job, error)
+    }
+    job.tell({ type: 'resume:ended', detail: result })
+    return result
+  }
+
+  const once = async (
+    lockName: string,
+    options: CallOptions<ResumeProgress>,
+    run: (job: Job) => Promise<ResumeResult>
+  ): Promise<ResumeResult> =>
+    await withDeadline('resume', options, Number.POSITIVE_INFINITY, async (signal) => {
+      const job = new Job(components, settings, signal, options.onProgress)
+      return await locks.request(lockName, { ifAvailable: true }, async (lock) =>
+        lock === null ? { status: 'busy' } : await attempt(job, run)
+      )
+    })
+
+  return {
+    run: async (options = {}) => await once(name, options, catchUp),
+
+    async follow(options = {}) {
+      const { tail: isTailed = true, intervalMs, onProgress } = options
+      const { recheckIntervalMs = RESUME_DEFAULTS.recheckIntervalMs } = options
+      assertPositive(intervalMs ?? 1, 'intervalMs')
+      assertPositive(recheckIntervalMs, 'recheckIntervalMs')
+      return await withDeadline('resume', options, Number.POSITIVE_INFINITY, async (signal) =>
+        locks.request(name, { signal }, () =>
+          follow({
+            createJob: () => new Job(components, settings, signal, onProgress),
+            catchUp: (job) => attempt(job, catchUp),
+            toFailure,
+            settings,
+            isTailed,
+            intervalMs,
+            recheckIntervalMs,
+            signal
+          })
+        )
+      )
+    },
+
+    async fillGap(gap, options = {}) {
+      const from = toNanoseconds(gap?.from, 'gap.from')
+      const to = toNanoseconds(gap.to, 'gap.to')
+      if (to <= from) {
+        throw new InvalidArgumentError('gap.to', 'must be after from')
+      }
+      return await once(`${name}/gaps`, options, (job) => fill(job, { from, to }))
+    },
+
+    gaps: async ({ signal } = {}) => await marks.gaps(signal),
+
+    coveredUntil: async ({ signal } = {}) => (await marks.readState(signal)).coveredUntil
+  }
+}
+
+/** What a call that failed comes to; what nobody foresaw, and what is the caller's fault, is thrown. */
+function toFailure(job: Job, error: unknown): ResumeFailed {
+  if (!isWakuLightError(error) || error.code === 'ERR_INVALID_ARGUMENT') {
+    throw error
+  }
+  return { status: 'failed', error, ...job.counts }
+}
+
+function assertComponents({ archive, store }: Partial<ResumeComponents> = {}): void {
+  if (typeof archive?.putMany !== 'function') {
+    throw new InvalidArgumentError('components.archive', 'must be an archive')
+  }
+  if (typeof store?.queryPages !== 'function') {
+    throw new InvalidArgumentError('components.store', 'must be a store client')
+  }
+}
+
+function assertPositive(value: number, parameter: string): void {
+  if (!(value > 0)) {
+    throw new InvalidArgumentError(parameter, 'must be a positive number of milliseconds')
+  }
+}

@@ -1,0 +1,88 @@
+import { withSignals } from '../lib/deadline.ts'
+import { fromMilliseconds, NANOSECONDS_PER_MS } from '../lib/time.ts'
+import type { FollowProgress } from '../store/follow.ts'
+import type { StoredMessage } from '../store/page.ts'
+import type { Job } from './job.ts'
+import { max } from './state.ts'
+
+/** Messages that are put at once. */
+const BATCH = 100
+
+/** A mark that moves alone, without messages, is stored no more often than this. */
+const MARK_INTERVAL = 30_000n * NANOSECONDS_PER_MS
+
+/** How a tail is to be. */
+export interface TailInit {
+  /** Pause between two questions, in milliseconds. */
+  readonly intervalMs: number | undefined
+  /** Ends it, without an error. */
+  readonly until: AbortSignal
+  /** Asked each time that it has caught up; true ends it. */
+  readonly isEnough: () => boolean
+}
+
+/**
+ * Puts what comes into the archive. The mark follows: once a question is answered, it is the time at which it was asked.
+ *
+ * @throws what the store client's tail or the archive throws, and the signal's own reason
+ */
+export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit): Promise<void> {
+  const { store } = job.components
+  const { settings, marks } = job
+  const now = (): bigint => fromMilliseconds(settings.now())
+  let state = await marks.readState(job.signal)
+  let asked = state.coveredUntil ?? now()
+  const end = new AbortController()
+  let buffer: StoredMessage[] = []
+  let fetched = 0
+  let writing: Promise<void> = Promise.resolve()
+
+  const flush = (coveredUntil = state.coveredUntil): void => {
+    state = { ...state, coveredUntil }
+    const [messages, page] = [buffer, { stage: 'tail' as const, fetched }]
+    const marked = marks.state(state)
+    buffer = []
+    fetched = 0
+    writing = writing.then(async () => await job.put(messages, page, marked))
+    writing.catch((error: unknown) => end.abort(error))
+  }
+
+  const onProgress = (event: FollowProgress): void => {
+    if (event.type === 'store:follow-failed') {
+      const { error } = event.detail
+      job.tell({ type: 'resume:peer-failed', detail: { peerId: '', error } })
+    } else if (event.type === 'store:caught-up') {
+      const covered = max(state.coveredUntil ?? asked, asked)
+      asked = now()
+      if (fetched > 0 || covered - (state.coveredUntil ?? 0n) >= MARK_INTERVAL) {
+        flush(covered)
+      }
+      if (isEnough()) {
+        end.abort()
+      }
+    } else {
+      job.onStoreProgress(event)
+    }
+  }
+
+  const timeStart = (state.coveredUntil ?? asked) - settings.overlap
+  try {
+    await withSignals([job.signal, until, end.signal], async (signal) => {
+      const messages = store.follow(job.criteria(timeStart), { intervalMs, signal, onProgress })
+      for await (const message of messages) {
+        fetched++
+        buffer.push(...job.filter([message]))
+        if (fetched >= BATCH) {
+          flush()
+          await writing
+        }
+      }
+    })
+  } catch (error) {
+    await writing // an archive that fails is what there is to tell
+    job.signal.throwIfAborted()
+    if (!until.aborted && !(end.signal.aborted && error === end.signal.reason)) {
+      throw error
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { hasErrorCode, isWakuLightError } from '../errors.ts'
+import type { MessagePage, StoredMessage } from '../store/page.ts'
+import type { Job } from './job.ts'
+import { Nodes } from './nodes.ts'
+import type { HistoryGap } from './result.ts'
+import type { WalkPoint } from './state.ts'
+
+/** What a walk came to. */
+export type WalkEnd = 'complete' | 'unverifiable'
+
+/** How to walk through a stretch of history. */
+export interface WalkInit extends HistoryGap, WalkPoint {
+  /** Called with each page and its messages that are meant, before the next one is asked for. */
+  readonly onPage: (messages: readonly StoredMessage[], page: MessagePage) => Promise<void>
+}
+
+/**
+ * Walks through a stretch of history from page to page, at a random node, and goes on at others where it fails or cannot say
+ * that it is at the end.
+ *
+ * @throws {@link NoUsablePeerError} if all fail, what `onPage` throws, {@link ClosedError}, the signal's own reason
+ */
+export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
+  const { store, node } = job.components
+  const { pageLimit, random } = job.settings
+  const { signal } = job
+  let { position } = init
+  let nodes = new Nodes(node, random, init.peerId)
+  let isAtEnd = false
+  let hasPages = false
+  let isStuck = false
+  for (;;) {
+    let peerId: string
+    try {
+      peerId = nodes.next()
+    } catch (error) {
+      if (isAtEnd) {
+        return 'unverifiable'
+      }
+      if (isStuck && position !== undefined) {
+        // Only the node that the stored position is of could go on. It does not: from the beginning, then.
+        position = undefined
+        isStuck = false
+        nodes = new Nodes(node, random)
+        continue
+      }
+      throw error
+    }
+    let isOurs = false
+    try {
+      const pages = store.queryPages(job.criteria(init.from, init.to), {
+        position,
+        pageLimit,
+        peerId: peerId || undefined,
+        signal,
+        onProgress: job.onStoreProgress
+      })
+      for await (const page of pages) {
+        isOurs = true
+        signal.throwIfAborted()
+        await init.onPage(job.filter(page.messages), page)
+        isOurs = false
+        hasPages = true
+        position = page.position
+        if (page.completeness === 'complete') {
+          return 'complete'
+        }
+        if (page.messages.length > 0) {
+          isAtEnd = false
+          nodes.progress()
+        }
+      }
+      isAtEnd = true
+      nodes.leave(peerId, new Error('it cannot say that this is the end'))
+    } catch (error) {
+      if (isOurs) {
+        throw error
+      }
+      signal.throwIfAborted()
+      if (hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY')) {
+        position = error.position
+      } else if (isOfPosition(error) && position !== undefined) {
+        position = undefined
+        continue
+      }
+      const reason = toReason(error)
+      isStuck ||= !hasPages && hasErrorCode(reason, 'ERR_UNSUPPORTED')
+      nodes.leave(peerId, reason)
+      job.tell({ type: 'resume:peer-failed', detail: { peerId, error: reason } })
+    }
+  }
+}
+
+/**
+ * What is wrong with a node.
+ *
+ * @throws what is wrong with something else
+ */
+export function toReason(error: unknown): Error {
+  const reason = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
+  if (
+    !isWakuLightError(reason) ||
+    reason.code === 'ERR_CLOSED' ||
+    reason.code === 'ERR_INVALID_ARGUMENT'
+  ) {
+    throw reason
+  }
+  return reason
+}
+
+/** A token of another version of this package. */
+function isOfPosition(error: unknown): boolean {
+  return hasErrorCode(error, 'ERR_INVALID_ARGUMENT') && error.parameter === 'position'
+}
