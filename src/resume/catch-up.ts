@@ -1,5 +1,5 @@
 import type { Job } from './job.ts'
-import { isAlive, planLeg } from './plan.ts'
+import { legToFinish, planLeg } from './plan.ts'
 import { recheck } from './recheck.ts'
 import type { HistoryGap, ResumeDone } from './result.ts'
 import { type Leg, max, type ResumeState, subtract } from './state.ts'
@@ -19,17 +19,15 @@ export async function catchUp(job: Job): Promise<ResumeDone> {
   let completeness: WalkEnd = 'complete'
   for (;;) {
     const nowMs = settings.now()
-    const isOld = isAlive(state, nowMs, settings)
-    const leg = isOld
-      ? (state.leg as Leg)
-      : await planLeg(state, nowMs, settings, async (before) => await job.newest(before))
+    const old = legToFinish(state, nowMs, settings)
+    const leg = old ?? (await planLeg(state, nowMs, settings, (before) => job.newest(before)))
     resumedFrom ??= leg.from
     gap = leg.gap ?? gap
     job.tell({ type: 'resume:started', detail: { from: leg.from, to: leg.to, gap: leg.gap } })
     const end = await run(job, state, leg)
     state = end.state
     completeness = end.completeness === 'complete' ? completeness : end.completeness
-    if (!isOld) {
+    if (old === undefined) {
       return {
         status: 'done',
         resumedFrom,

@@ -11,7 +11,8 @@ export type {
   ResumeNode,
   ResumeStore
 } from './components.ts'
-export { RESUME_DEFAULTS, type ResumeInit, type ResumeLocks } from './init.ts'
+export { RESUME_DEFAULTS, type ResumeInit } from './init.ts'
+export type { ResumeLocks } from './locks.ts'
 export type {
   HistoryGap,
   ResumeBusy,

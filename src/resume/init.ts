@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import { parseContentTopic } from '../message/topics.ts'
-import { LocalLocks } from './local-locks.ts'
+import { LocalLocks, type ResumeLocks } from './locks.ts'
 
 /** Defaults of {@link createResume}, in milliseconds. */
 export const RESUME_DEFAULTS = {
@@ -15,15 +15,6 @@ export const RESUME_DEFAULTS = {
   minBackoffMs: 1_000,
   maxBackoffMs: 60_000
 } as const
-
-/** The part of the platform's `LockManager` that is used. */
-export interface ResumeLocks {
-  request<T>(
-    name: string,
-    options: { readonly signal?: AbortSignal; readonly ifAvailable?: boolean },
-    callback: (lock: unknown) => Promise<T>
-  ): Promise<T>
-}
 
 /** How to build {@link createResume}. */
 export interface ResumeInit {
@@ -114,7 +105,7 @@ function toContentTopics({ contentTopics = [], pubsubTopic }: ResumeInit): strin
   if (!Array.isArray(contentTopics)) {
     throw new InvalidArgumentError('contentTopics', 'must be an array')
   }
-  for (const contentTopic of contentTopics) {
+  for (const contentTopic of contentTopics as readonly string[]) {
     assertText(contentTopic ?? '', 'contentTopics')
     if (pubsubTopic === undefined) {
       parseContentTopic(contentTopic, 'contentTopics')

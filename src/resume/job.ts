@@ -104,6 +104,7 @@ export class Job {
     }
   }
 
+  /** Tells whoever watches this call. */
   tell(event: ResumeProgress): void {
     report(this.#onProgress, event)
   }

@@ -4,16 +4,20 @@ import type { HistoryGap } from './result.ts'
 import { type Leg, max, min, type ResumeState } from './state.ts'
 
 /**
- * Whether the leg that was broken off is worth going on with: where the window has left it behind, or the clock was wrong
+ * The leg that was broken off, if it is worth going on with: where the window has left it behind, or the clock was wrong
  * when it began, a new one asks for all of it.
  */
-export function isAlive({ leg }: ResumeState, nowMs: number, settings: ResumeSettings): leg is Leg {
-  return (
+export function legToFinish(
+  { leg }: ResumeState,
+  nowMs: number,
+  settings: ResumeSettings
+): Leg | undefined {
+  const isAlive =
     leg !== undefined &&
     leg.timeRange === settings.timeRange &&
     leg.to <= fromMilliseconds(nowMs) + settings.overlap &&
     (leg.isWalked || leg.to > earliest(nowMs, settings))
-  )
+  return isAlive ? leg : undefined
 }
 
 /**

@@ -45,7 +45,7 @@ export async function recheck(job: Job, stretch: HistoryGap): Promise<void> {
       nodes.leave(peerId, reason)
       job.tell({ type: 'resume:peer-failed', detail: { peerId, error: reason } })
     } finally {
-      await hashes.return(undefined)
+      await hashes.return()
     }
   }
 }
@@ -66,7 +66,7 @@ async function* listHashes(
   { queryHashes }: Required<ResumeStore>,
   { from, to }: HistoryGap,
   peerId: string
-): AsyncGenerator<Uint8Array[]> {
+): AsyncGenerator<Uint8Array[], void> {
   const { store } = job.components
   const { signal, onStoreProgress: onProgress } = job
   let batch: Uint8Array[] = []
@@ -81,10 +81,10 @@ async function* listHashes(
   yield batch
 }
 
-async function ask<T>(items: AsyncGenerator<T>): Promise<T | undefined> {
+async function ask<T>(items: AsyncGenerator<T, void>): Promise<T | undefined> {
   try {
-    const { done, value } = await items.next()
-    return done === true ? undefined : value
+    const { value } = await items.next()
+    return value ?? undefined
   } catch (cause) {
     throw new NodeError('', { cause })
   }

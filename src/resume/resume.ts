@@ -13,7 +13,7 @@ import { Marks } from './state.ts'
 
 /** Options of {@link Resume.follow}. */
 export interface ResumeFollowOptions extends Omit<CallOptions<ResumeProgress>, 'timeoutMs'> {
-  /** False: catches up at the beginning and after each outage, and does not ask in between. @default true */
+  /** False: asks at the beginning, after each outage, and at `recheckIntervalMs` only. @default true */
   readonly tail?: boolean
   /** Pause between two questions of the tail, in milliseconds. @default the store client's */
   readonly intervalMs?: number

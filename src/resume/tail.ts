@@ -35,6 +35,7 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
   const end = new AbortController()
   let buffer: StoredMessage[] = []
   let fetched = 0
+  let isOver = false
   let writing: Promise<void> = Promise.resolve()
 
   const flush = (coveredUntil = state.coveredUntil): void => {
@@ -48,6 +49,9 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
   }
 
   const onProgress = (event: FollowProgress): void => {
+    if (isOver) {
+      return // somebody else may have moved the mark
+    }
     if (event.type === 'store:follow-failed') {
       const { error } = event.detail
       job.tell({ type: 'resume:peer-failed', detail: { peerId: '', error } })
@@ -78,7 +82,9 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
         }
       }
     })
+    await writing
   } catch (error) {
+    isOver = true
     await writing // an archive that fails is what there is to tell
     job.signal.throwIfAborted()
     if (!until.aborted && !(end.signal.aborted && error === end.signal.reason)) {

@@ -1,5 +1,13 @@
 import { withSignals } from '../lib/deadline.ts'
-import type { ResumeLocks } from './init.ts'
+
+/** The part of the platform's `LockManager` that is used. */
+export interface ResumeLocks {
+  request<T>(
+    name: string,
+    options: { readonly signal?: AbortSignal; readonly ifAvailable?: boolean },
+    callback: (lock: unknown) => Promise<T>
+  ): Promise<T>
+}
 
 type Options = Parameters<ResumeLocks['request']>[1]
 
