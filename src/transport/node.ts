@@ -24,7 +24,7 @@ import {
   type ServicePeersOptions
 } from './peers.ts'
 import { SendAhead } from './send-ahead.ts'
-import type { ClientComponents } from './service-peers.ts'
+import type { ClientComponents, StreamHost } from './service-peers.ts'
 import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
 
 /** Defaults of {@link createLightNode}, in milliseconds. */
@@ -63,6 +63,8 @@ export interface ConnectionChange {
 export interface LightNode extends ClientComponents {
   /** This node's own peer id. */
   readonly peerId: string
+  /** For protocols that are more than one question and one answer. Its streams skip what the clients here take care of. */
+  readonly streamHost: StreamHost
   /** Peer ids of the service nodes that are connected now. */
   readonly connectedPeers: readonly string[]
   /**
@@ -137,6 +139,7 @@ const MAX_PING_MS = 5_000
 class StartedLightNode implements LightNode {
   readonly servicePeers: ManagedServicePeers
   readonly peerId: string
+  readonly streamHost: StreamHost
   readonly #libp2p: Libp2p
   readonly #sockets: ClosingWebSockets
   readonly #listeners = new Set<(change: ConnectionChange) => void>()
@@ -146,6 +149,7 @@ class StartedLightNode implements LightNode {
 
   constructor(libp2p: Libp2p, servicePeers: ManagedServicePeers, sockets: ClosingWebSockets) {
     this.#libp2p = libp2p
+    this.streamHost = libp2p
     this.#sockets = sockets
     this.servicePeers = servicePeers
     this.peerId = libp2p.peerId.toString()

@@ -1,3 +1,4 @@
+import type { Libp2p } from '@libp2p/interface'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { ExchangeReply, ExchangeRequest } from './exchange.ts'
 
@@ -40,3 +41,6 @@ export interface ServicePeers {
 export interface ClientComponents {
   readonly servicePeers: ServicePeers
 }
+
+/** The part of libp2p that protocols take which are more than one question and one answer: streams both ways. */
+export type StreamHost = Pick<Libp2p, 'handle' | 'unhandle' | 'getConnections' | 'peerStore'>
