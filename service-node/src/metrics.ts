@@ -39,6 +39,21 @@ export class Metrics {
     registers: [this.#registry]
   })
 
+  /** Sync sessions, by role and outcome. */
+  readonly syncSessions = new Counter({
+    name: 'waku_sync_sessions_total',
+    help: 'Sync sessions, by role and outcome',
+    labelNames: ['role', 'outcome'] as const,
+    registers: [this.#registry]
+  })
+
+  /** Messages that sync brought. */
+  readonly synced = new Counter({
+    name: 'waku_sync_received_total',
+    help: 'Messages that sync brought into the archive',
+    registers: [this.#registry]
+  })
+
   constructor(sources: MetricsSources) {
     const registers = [this.#registry]
     new Gauge({

@@ -50,6 +50,12 @@ export interface ServiceNodeOptions {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Where to serve `GET /health` and `GET /metrics`; default: nowhere. */
   readonly admin?: { readonly host?: string; readonly port: number }
+  /**
+   * Reconcile the archive with those of connected peers that do so too, and answer when they ask; true for the defaults.
+   *
+   * @default false
+   */
+  readonly sync?: boolean | SyncOptions
   readonly maxConnections?: number
   /** Within which a request must be read, answered and closed. */
   readonly requestTimeoutMs?: number
@@ -58,6 +64,28 @@ export interface ServiceNodeOptions {
   /** The node's clock, for tests. */
   readonly now?: Clock
   readonly logger?: Logger
+}
+
+/** How a service node syncs. */
+export interface SyncOptions {
+  /**
+   * Between two sessions with random peers.
+   *
+   * @default 300000
+   */
+  readonly intervalMs?: number
+  /**
+   * How far back they go.
+   *
+   * @default 3600000
+   */
+  readonly rangeMs?: number
+  /**
+   * The newest messages, which are left out since they may still be on their way.
+   *
+   * @default 20000
+   */
+  readonly jitterMs?: number
 }
 
 /** Defaults of {@link ServiceNodeOptions}. */
@@ -103,6 +131,7 @@ export function resolveOptions(options: ServiceNodeOptions): ResolvedOptions {
   const resolved = {
     peers: [],
     standalone: false,
+    sync: false,
     now: systemClock,
     logger: SILENT_LOGGER,
     ...DEFAULT_OPTIONS,
@@ -125,6 +154,11 @@ export function resolveOptions(options: ServiceNodeOptions): ResolvedOptions {
   ] as const) {
     if (!Number.isInteger(resolved[name]) || resolved[name] < 1) {
       throw new InvalidArgumentError(name, 'must be a positive integer')
+    }
+  }
+  for (const [name, value] of Object.entries(resolved.sync)) {
+    if (!(Number(value) > 0 || (name === 'jitterMs' && value === 0))) {
+      throw new InvalidArgumentError(`sync.${name}`, 'must be a positive number')
     }
   }
   const pubsubTopics = shards.map((shard) => formatPubsubTopic({ clusterId, shard }))

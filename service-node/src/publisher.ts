@@ -1,5 +1,4 @@
 import { toHex, type WakuMessage } from 'waku-light/message'
-import type { Archive } from './archive/archive.ts'
 import {
   type ArchivedMessage,
   isArchivable,
@@ -16,7 +15,7 @@ export type PublishOutcome =
 
 /** What a publisher works with. */
 export interface PublisherComponents {
-  readonly archive: Pick<Archive, 'insert'>
+  readonly archive: { insert(message: ArchivedMessage): Promise<unknown> }
   readonly relay: Pick<Relay, 'publish'>
   readonly now: Clock
 }

@@ -1,5 +1,6 @@
 import type { Connection, PeerId } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
+import type { Sync } from 'waku-light/sync'
 import { AdminServer, type Health } from './admin-server.ts'
 import { Archive } from './archive/archive.ts'
 import { errorMessage, ServiceNodeError } from './errors.ts'
@@ -13,6 +14,7 @@ import { createServices } from './protocols/services.ts'
 import { Publisher } from './publisher.ts'
 import { Relay, type RelayResult } from './relay.ts'
 import { createRelayNode, type RelayNode } from './relay-node.ts'
+import { startSync } from './sync/node-sync.ts'
 
 /** A running service node. */
 export interface ServiceNode {
@@ -89,6 +91,7 @@ class RunningNode implements ServiceNode {
   readonly #guard: MetadataGuard
   readonly #keeper: PeerKeeper
   #admin: AdminServer | undefined
+  #sync: Sync | undefined
   #upkeep: NodeJS.Timeout | undefined
   #closing: Promise<void> | undefined
 
@@ -173,6 +176,12 @@ class RunningNode implements ServiceNode {
           'peer left'
         )
       })
+    })
+    this.#sync = await startSync({
+      options: this.#options,
+      archive: this.#archive,
+      node: this.#node,
+      metrics: this.#metrics
     })
     await this.#node.start()
     this.#relay.start((pubsubTopic, message, encoded) => {
@@ -282,6 +291,7 @@ class RunningNode implements ServiceNode {
     clearInterval(this.#upkeep)
     await this.#keeper.close()
     await this.#admin?.close()
+    await this.#sync?.close()
     await this.#node.stop()
     // Last: exchanges that were under way may still have committed.
     this.#archive.close()

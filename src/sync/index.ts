@@ -1,11 +1,26 @@
 /**
- * `waku-light/sync`: reconcile what two archives hold. The engine is pure: no clock, no randomness, no I/O. A client room: it
- * imports no libp2p value and no other client room.
+ * `waku-light/sync`: reconcile what two archives hold. The engine is pure: no clock, no randomness, no I/O; {@link createSync}
+ * is what talks. A client room: it imports no libp2p value and no other client room.
  *
  * @packageDocumentation
  */
 export type { AnswerTuning } from './answer.ts'
+export type {
+  SyncArchive,
+  SyncComponents,
+  SyncKey,
+  SyncNode,
+  SyncStore
+} from './components.ts'
+export {
+  SYNC_DEFAULTS,
+  type SyncInit,
+  type SyncLocks,
+  type SyncVisibility
+} from './init.ts'
+export type { SyncProgress, SyncRejection, SyncResult, SyncRole } from './progress.ts'
 export type { SyncLayout } from './scope.ts'
+export { createSync, type Sync, type SyncNowOptions } from './sync.ts'
 export {
   type SyncBounds,
   SyncIndex,

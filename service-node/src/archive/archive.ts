@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
 import { errorMessage, ServiceNodeError } from '../errors.ts'
 import type { ArchivedMessage } from './archived-message.ts'
+import { KeyReader } from './key-reader.ts'
 import { PageReader } from './page-reader.ts'
 import { openDatabase } from './schema.ts'
 
@@ -23,7 +24,7 @@ export interface ArchiveInit {
 
 interface Insertion {
   readonly message: ArchivedMessage
-  resolve(): void
+  resolve(isNew: boolean): void
   reject(error: unknown): void
 }
 
@@ -37,6 +38,9 @@ const NANOSECONDS_PER_MS = 1_000_000
 export class Archive {
   /** Reads pages. */
   readonly pages: PageReader
+  /** Reads keys. */
+  readonly keys: KeyReader
+  readonly #listeners = new Set<(added: readonly ArchivedMessage[]) => void>()
   readonly #database: DatabaseSync
   readonly #init: ArchiveInit
   readonly #insert: StatementSync
@@ -50,6 +54,7 @@ export class Archive {
     this.#init = init
     this.#database = openDatabase(init.file)
     this.pages = new PageReader(this.#database)
+    this.keys = new KeyReader(this.#database)
     this.#insert = this.#database.prepare(
       `INSERT INTO messages (hash, timestamp, received_time, digest, pubsub_topic, content_topic, message)
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`
@@ -72,16 +77,24 @@ export class Archive {
   /**
    * Inserts a message; one that is there already stays as it is.
    *
-   * @returns resolves once the message is committed
+   * @returns resolves once the message is committed, with true if it is new
    * @throws {@link ServiceNodeError} `ERR_DATABASE` if it could not be: nothing of its transaction is stored
    */
-  insert(message: ArchivedMessage): Promise<void> {
+  insert(message: ArchivedMessage): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) {
         setImmediate(() => this.#commit())
       }
       this.#pending.push({ message, resolve, reject })
     })
+  }
+
+  /** Tells of new messages after their commit; returns a function that ends this. */
+  subscribe(listener: (added: readonly ArchivedMessage[]) => void): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
   }
 
   /** Deletes what is too old. */
@@ -116,10 +129,15 @@ export class Archive {
     }
     try {
       const added = this.#isClosed ? this.#fail() : this.#transact(batch)
-      this.#count += added
       this.#lastError = undefined
-      for (const { resolve } of batch) {
-        resolve()
+      if (added.size > 0) {
+        const messages = [...added].map(({ message }) => message)
+        for (const listener of this.#listeners) {
+          listener(messages)
+        }
+      }
+      for (const insertion of batch) {
+        insertion.resolve(added.has(insertion))
       }
     } catch (cause) {
       this.#lastError = new ServiceNodeError(
@@ -137,16 +155,14 @@ export class Archive {
     throw new Error('the archive is closed')
   }
 
-  /** @returns by how many messages the archive grew */
-  #transact(batch: readonly Insertion[]): number {
+  /** @returns those that were new */
+  #transact(batch: readonly Insertion[]): ReadonlySet<Insertion> {
     this.#database.exec('BEGIN IMMEDIATE')
     try {
-      let added = 0
-      for (const { message } of batch) {
-        added += this.#insertOne(message)
-      }
-      added -= this.#deleteBeyondCount(this.#count + added)
+      const added = new Set(batch.filter(({ message }) => this.#insertOne(message) > 0))
+      const removed = this.#deleteBeyondCount(this.#count + added.size)
       this.#database.exec('COMMIT')
+      this.#count += added.size - removed
       return added
     } catch (error) {
       // SQLite rolls back by itself for some errors, a full disk among them.

@@ -41,6 +41,9 @@ const DEFINITIONS = {
   'key-file': { type: 'string' },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
+  sync: { type: 'boolean' },
+  'sync-interval': { type: 'string' },
+  'sync-range': { type: 'string' },
   'admin-port': { type: 'string' },
   'admin-host': { type: 'string' },
   'log-level': { type: 'string', default: 'info' },
@@ -50,6 +53,7 @@ const DEFINITIONS = {
 
 type Name = keyof typeof DEFINITIONS
 
+const MS_PER_SECOND = 1_000
 const MS_PER_HOUR = 3_600_000
 
 /** @throws {@link UsageError} for an option that does not exist, or a value that makes no sense */
@@ -73,6 +77,10 @@ export function parseCommand(args: string[]): Command {
   if (port === undefined && values['admin-host'] !== undefined) {
     throw new UsageError('--admin-host needs --admin-port')
   }
+  const [intervalS, rangeS] = [integer('sync-interval'), integer('sync-range')]
+  if (values.sync !== true && (intervalS ?? rangeS) !== undefined) {
+    throw new UsageError('--sync-interval and --sync-range need --sync')
+  }
   const options: ServiceNodeOptions = {
     listen: toAddresses('listen', values.listen),
     clusterId: integer('cluster-id', 0xffff),
@@ -94,6 +102,10 @@ export function parseCommand(args: string[]): Command {
     retention: {
       ...(hours === undefined ? undefined : { maxAgeMs: hours * MS_PER_HOUR }),
       ...(maxCount === undefined ? undefined : { maxCount })
+    },
+    sync: values.sync && {
+      ...(intervalS === undefined ? undefined : { intervalMs: intervalS * MS_PER_SECOND }),
+      ...(rangeS === undefined ? undefined : { rangeMs: rangeS * MS_PER_SECOND })
     },
     keyFile: values['key-file'],
     tls: readTls(values['tls-cert'], values['tls-key']),

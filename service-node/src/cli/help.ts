@@ -25,6 +25,11 @@ Archive
   --retention-hours <n>           delete messages older than this (default: ${retention.maxAgeMs / 3_600_000})
   --retention-count <n>           keep so many messages at most (default: ${retention.maxCount})
 
+Sync
+  --sync                          reconcile the archive with those of peers, and answer when they ask
+  --sync-interval <s>             between two sessions with random peers, in seconds (default: 300)
+  --sync-range <s>                how far back they go, in seconds (default: 3600)
+
 Limits
   --max-message-bytes <n>         largest message, as the reference node encodes it (default: ${maxMessageBytes})
   --max-page-limit <n>            largest page of a store query (default: ${maxPageLimit})

@@ -1,0 +1,202 @@
+import type { Stream } from '@libp2p/interface'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { ConnectionError, LimitExceededError, ProtocolViolationError } from '../errors.ts'
+import { delay, withSignals } from '../lib/deadline.ts'
+
+/** The part of a libp2p stream that is used. */
+export type SyncStream = Pick<
+  Stream,
+  | 'status'
+  | 'readStatus'
+  | 'readableEnded'
+  | 'addEventListener'
+  | 'removeEventListener'
+  | 'send'
+  | 'onDrain'
+  | 'pause'
+  | 'resume'
+  | 'close'
+  | 'closeRead'
+  | 'abort'
+>
+
+/** The reference node's receive window is 256,000 bytes, less than js yamux assumes: larger pieces end the connection. */
+const PIECE_BYTES = 32 * 1024
+/** Four bytes of a length are up to 256 MiB; no frame here is that long. */
+const MAX_LENGTH_BYTES = 4
+/** What is taken from the stream beyond the frame that is being read, in bytes. */
+const AHEAD_BYTES = 64 * 1024
+
+/**
+ * Frames with a length before them, on one stream. Writes are paced, for all frames together: after each piece the event
+ * loop gets a turn and the stream may drain. What is read is bounded by one frame: the stream is paused beyond.
+ */
+export class Frames {
+  /** Bytes that were written and read, lengths included. */
+  sentBytes = 0
+  receivedBytes = 0
+  readonly #stream: SyncStream
+  readonly #maxBytes: number
+  readonly #unread = new Uint8ArrayList()
+  #sinceTurn = 0
+  #isEnded = false
+  #changed = Promise.withResolvers<void>()
+
+  constructor(stream: SyncStream, maxBytes: number) {
+    this.#stream = stream
+    this.#maxBytes = maxBytes
+    stream.addEventListener('message', this.#onMessage)
+    stream.addEventListener('end', this.#onEnd)
+    stream.addEventListener('close', this.#onEnd)
+    if (stream.readableEnded || stream.status === 'aborted' || stream.status === 'reset') {
+      this.#isEnded = true
+    }
+  }
+
+  /**
+   * The next frame, which may be empty; undefined if the peer closed the stream after the last.
+   *
+   * @throws {@link ConnectionError} if the stream breaks or ends within a frame, {@link LimitExceededError} for a frame that is
+   * too long, {@link ProtocolViolationError} for a malformed length, or the signal's own reason
+   */
+  async read(signal: AbortSignal): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const frame = this.take()
+      if (frame !== undefined) {
+        return frame
+      }
+      if (this.#isEnded) {
+        if (
+          this.#unread.byteLength > 0 ||
+          this.#stream.status === 'aborted' ||
+          this.#stream.status === 'reset'
+        ) {
+          throw new ConnectionError('the stream broke')
+        }
+        return undefined
+      }
+      await withSignals([signal], () => this.#changed.promise)
+    }
+  }
+
+  /** The next frame if it is there already. Throws as {@link Frames.read}. */
+  take(): Uint8Array | undefined {
+    const unread = this.#unread
+    let length = 0
+    let prefix = 0
+    for (let byte = 0x80; byte > 0x7f; prefix++) {
+      if (prefix === MAX_LENGTH_BYTES) {
+        throw this.#tooLong()
+      }
+      if (prefix === unread.byteLength) {
+        return undefined
+      }
+      byte = unread.get(prefix)
+      if (byte === 0 && prefix > 0) {
+        throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
+      }
+      length += (byte & 0x7f) * 2 ** (7 * prefix)
+    }
+    if (length > this.#maxBytes) {
+      throw this.#tooLong()
+    }
+    const end = prefix + length
+    if (unread.byteLength < end) {
+      return undefined
+    }
+    // a copy: what is kept of a message must not hold the bytes around it
+    const frame = unread.slice(prefix, end)
+    unread.consume(end)
+    this.receivedBytes += end
+    if (this.#stream.readStatus === 'paused') {
+      this.#stream.resume()
+    }
+    return frame
+  }
+
+  /**
+   * Writes a frame.
+   *
+   * @throws {@link ConnectionError} if the stream or its connection broke, or the signal's own reason
+   */
+  async write(body: Uint8Array, signal: AbortSignal): Promise<void> {
+    const frame = new Uint8ArrayList(encodeLength(body.length), body)
+    for (let offset = 0; offset < frame.byteLength; ) {
+      if (this.#sinceTurn >= PIECE_BYTES) {
+        this.#sinceTurn = 0
+        await delay(0, signal)
+      }
+      signal.throwIfAborted()
+      const end = Math.min(offset + PIECE_BYTES - this.#sinceTurn, frame.byteLength)
+      try {
+        if (!this.#stream.send(frame.sublist(offset, end))) {
+          await this.#stream.onDrain({ signal })
+        }
+      } catch (cause) {
+        signal.throwIfAborted()
+        throw new ConnectionError('the stream broke', { cause })
+      }
+      this.#sinceTurn += end - offset
+      this.sentBytes += end - offset
+      offset = end
+    }
+  }
+
+  /** Closes our side, and reads no more. Never rejects. */
+  async close(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#stream.close({ signal })
+      this.#release()
+      await this.#stream.closeRead({ signal })
+    } catch {
+      this.abort('the stream could not be closed')
+    }
+  }
+
+  /** Resets the stream. */
+  abort(reason: string): void {
+    this.#release()
+    this.#stream.abort(new ConnectionError(reason))
+  }
+
+  readonly #onMessage = ({ data }: { readonly data: Uint8Array | Uint8ArrayList }): void => {
+    this.#unread.append(data)
+    if (
+      this.#unread.byteLength > this.#maxBytes + AHEAD_BYTES &&
+      this.#stream.readStatus === 'readable'
+    ) {
+      this.#stream.pause()
+    }
+    this.#wake()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#isEnded = true
+    this.#wake()
+  }
+
+  #wake(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+
+  #release(): void {
+    this.#stream.removeEventListener('message', this.#onMessage)
+    this.#stream.removeEventListener('end', this.#onEnd)
+    this.#stream.removeEventListener('close', this.#onEnd)
+  }
+
+  #tooLong(): LimitExceededError {
+    const limit = this.#maxBytes
+    return new LimitExceededError(`the peer sent a frame of more than ${limit} bytes`, limit)
+  }
+}
+
+function encodeLength(length: number): Uint8Array {
+  const bytes: number[] = []
+  let rest = length
+  for (; rest > 0x7f; rest >>>= 7) {
+    bytes.push((rest & 0x7f) | 0x80)
+  }
+  return Uint8Array.of(...bytes, rest)
+}

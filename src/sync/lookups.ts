@@ -1,0 +1,81 @@
+import { compareBytes } from '../lib/bytes.ts'
+import type { StoredMessage } from '../store/page.ts'
+import { encodeWakuMessage } from '../wire/message.ts'
+import {
+  decodeStoreQueryRequest,
+  encodeStoreQueryResponse,
+  encodeWakuMessageKeyValue,
+  type StoreQueryResponse
+} from '../wire/store-query-3.ts'
+import type { SyncArchive } from './components.ts'
+
+/** Largest request: a hundred hashes and some more. */
+export const MAX_LOOKUP_BYTES = 16 * 1024
+
+const MAX_HASHES = 256
+const MAX_PAGE_MESSAGES = 100
+/** Length-prefixed decoders of other clients stop at 4 MiB. */
+const MAX_PAGE_BYTES = 4_000_000
+
+/**
+ * Answers a store query for messages by their hashes, and refuses every other.
+ *
+ * @param archive - where they are; undefined for a peer that may not ask
+ * @throws {@link InvalidMessageError} or {@link LimitExceededError} if the request does not decode, what the archive throws
+ * @see 13/WAKU2-STORE
+ */
+export async function answerLookup(
+  bytes: Uint8Array,
+  archive: Pick<SyncArchive, 'get'> | undefined
+): Promise<Uint8Array> {
+  const { requestId, ...request } = decodeStoreQueryRequest(bytes, MAX_HASHES)
+  const { messageHashes, includeData, paginationCursor: cursor, paginationForward } = request
+  const answer = (rest: Partial<StoreQueryResponse>): Uint8Array =>
+    encodeStoreQueryResponse({
+      requestId,
+      statusCode: 200,
+      statusDesc: 'OK',
+      messages: [],
+      ...rest
+    })
+  if (archive === undefined) {
+    return answer({ statusCode: 503, statusDesc: 'SERVICE_UNAVAILABLE: no sync session' })
+  }
+  if (messageHashes.length === 0 || messageHashes.some(({ length }) => length !== 32)) {
+    return answer({ statusCode: 400, statusDesc: 'BAD_REQUEST: look-ups by message hash only' })
+  }
+  const found = (await archive.get(messageHashes)).filter((message) => message !== undefined)
+  const rows = found.sort((a, b) => (paginationForward ? 1 : -1) * compareOrder(a, b))
+  // a page goes on after the cursor, wherever that is in the order
+  const at = cursor && rows.findIndex(({ messageHash }) => compareBytes(messageHash, cursor) === 0)
+  const limit = Math.min(Number(request.paginationLimit ?? 0n) || 20, MAX_PAGE_MESSAGES)
+  const page: StoredMessage[] = []
+  let sizeBytes = 0
+  for (const row of rows.slice((at ?? -1) + 1).slice(0, limit)) {
+    sizeBytes += includeData ? row.payload.length : 0
+    if (sizeBytes > MAX_PAGE_BYTES && page.length > 0) {
+      break
+    }
+    page.push(row)
+  }
+  const last = page.at(-1)
+  const isLast = last === undefined || last === rows.at(-1)
+  return answer({
+    messages: (paginationForward ? page : page.reverse()).map((row) => encodeRow(row, includeData)),
+    ...(isLast ? undefined : { paginationCursor: last.messageHash })
+  })
+}
+
+function compareOrder(a: StoredMessage, b: StoredMessage): number {
+  const [first = 0n, second = 0n] = [a.timestamp, b.timestamp]
+  return first === second ? compareBytes(a.messageHash, b.messageHash) : first < second ? -1 : 1
+}
+
+function encodeRow(message: StoredMessage, includeData: boolean): Uint8Array<ArrayBuffer> {
+  const { messageHash, pubsubTopic } = message
+  return encodeWakuMessageKeyValue(
+    includeData
+      ? { messageHash, pubsubTopic, message: encodeWakuMessage(message) }
+      : { messageHash }
+  )
+}
