@@ -34,7 +34,7 @@ export type Lookup = (typeof LOOKUPS)[number]
 
 export const START = 1_700_000_000_000
 
-export function never<T>(): Promise<T> {
+function never<T>(): Promise<T> {
   return new Promise(() => {})
 }
 
@@ -46,7 +46,7 @@ export async function flush(turns = 80): Promise<void> {
 }
 
 /** Time that passes only where a test says so. */
-export class Clock {
+class Clock {
   nowMs = START
   /** Of what needs no time: more for what is made of many steps. */
   turns = 80
