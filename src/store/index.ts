@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export type { StoreCriteria } from './criteria.ts'
+export { fillGaps } from './fill-gaps.ts'
 export type { FollowProgress } from './follow.ts'
 export type {
   Completeness,

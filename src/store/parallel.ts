@@ -2,7 +2,7 @@ import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
 import type { MessagePage } from './page.ts'
 import { decodePosition, encodePosition, type WalkPosition } from './position.ts'
-import { assertCount, RunningWalk } from './running-walk.ts'
+import { assertCount, RunningWalk, stepByStep } from './running-walk.ts'
 import { MAX_TIME, walk } from './walk.ts'
 import type { Walker, WalkInit } from './walker.ts'
 
@@ -36,26 +36,7 @@ const MAX_PAGES_PER_PIECE = 2n
  */
 export function parallel(walks: number): Walker {
   assertCount('walks', walks, 1, MAX_WALKS)
-  return { begin: (init) => inPieces(init, walks) }
-}
-
-async function* inPieces(init: WalkInit, walks: number): AsyncGenerator<MessagePage> {
-  const pieces = new Pieces(init, walks)
-  try {
-    for (;;) {
-      init.signal?.throwIfAborted()
-      const page = await pieces.next()
-      if (page.completeness !== 'more') {
-        yield page
-        return
-      }
-      if (page.messages.length + page.rejected.length > 0) {
-        yield page
-      }
-    }
-  } finally {
-    await pieces.close()
-  }
+  return { begin: (init) => stepByStep(init, () => new Pieces(init, walks)) }
 }
 
 /** A piece of the time range that is being walked through. */

@@ -106,9 +106,9 @@ export class Roster<T extends Source> {
     this.#all.set(source.peerId, source)
   }
 
-  /** True if it was asked, be it that it was dropped. */
-  has(peerId: string): boolean {
-    return this.#all.has(peerId)
+  /** A node that was asked, be it that it was dropped. */
+  get(peerId: string): T | undefined {
+    return this.#all.get(peerId)
   }
 
   /**

@@ -34,6 +34,38 @@ export class RunningWalk<Page extends MessagePage> {
   }
 }
 
+/** A walk as a thing that is asked for page after page. */
+export interface SteppingWalk<Page extends MessagePage> {
+  /** The next page; it may hold nothing. */
+  next(): Promise<Page>
+  /** Gives up what is under way. */
+  close(): Promise<void>
+}
+
+/** The pages of a walk that hold something, and the last one. */
+export async function* stepByStep<Page extends MessagePage>(
+  { signal }: WalkInit,
+  begin: () => SteppingWalk<Page>
+): AsyncGenerator<Page> {
+  signal?.throwIfAborted()
+  const walk = begin()
+  try {
+    for (;;) {
+      const page = await walk.next()
+      signal?.throwIfAborted()
+      if (page.completeness !== 'more' || page.messages.length + page.rejected.length > 0) {
+        yield page
+      }
+      if (page.completeness !== 'more') {
+        return
+      }
+      signal?.throwIfAborted()
+    }
+  } finally {
+    await walk.close()
+  }
+}
+
 /**
  * Checks how many of something a walker is to use.
  *

@@ -14,7 +14,7 @@ import {
   toRows,
   toWanted
 } from './roster.ts'
-import { RunningWalk } from './running-walk.ts'
+import { RunningWalk, stepByStep } from './running-walk.ts'
 import { compareKeys, isBehind } from './transforms.ts'
 import { toLast, walk } from './walk.ts'
 import type { Walker, WalkInit } from './walker.ts'
@@ -47,29 +47,11 @@ export interface MergeOptions extends SourcesOptions {
 export function sources(count: number | 'all', options: MergeOptions = {}): Walker<SourcesPage> {
   const { patienceMs = SOURCES_DEFAULTS.patienceMs, walker = { begin: walk } } = options
   const wanted = toWanted(count, patienceMs)
-  return { begin: (init) => merged(toComparable(init), wanted, patienceMs, walker) }
-}
-
-async function* merged(
-  init: WalkInit,
-  wanted: number,
-  patienceMs: number,
-  walker: Walker
-): AsyncGenerator<SourcesPage> {
-  const merge = new Merge(init, wanted, patienceMs, walker)
-  try {
-    for (;;) {
-      init.signal?.throwIfAborted()
-      const page = await merge.next()
-      if (page.completeness !== 'more' || page.messages.length + page.rejected.length > 0) {
-        yield page
-      }
-      if (page.completeness !== 'more') {
-        return
-      }
+  return {
+    begin(given) {
+      const init = toComparable(given)
+      return stepByStep(init, () => new Merge(init, wanted, patienceMs, walker))
     }
-  } finally {
-    await merge.close()
   }
 }
 
