@@ -1,0 +1,161 @@
+// How many round trips things take: a proxy with a fixed delay stands between client and node, and time is divided by it.
+// The websocket's upgrade counts, the TCP connection before it does not. Draws one cold start into docs/cold-start.svg.
+// ROUND_TRIP_MS and ROUNDS change how long it takes; BROWSER=0 leaves Chromium out.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { chromium } from 'playwright-core'
+import { LightPushClient } from 'waku-light/light-push'
+import { createLightNode } from 'waku-light/node'
+import { type DelayingProxy, startDelayingProxy } from './lib/proxy.ts'
+import {
+  CLUSTER_ID,
+  MESSAGE_COUNT,
+  measure,
+  push,
+  SHARD_COUNT,
+  startAndPush,
+  type Times
+} from './lib/round-trips.ts'
+import { drawWaterfall, type Start } from './lib/waterfall.ts'
+
+const ROUND_TRIP_MS = Number(process.env.ROUND_TRIP_MS ?? 100)
+const ROUNDS = Number(process.env.ROUNDS ?? 3)
+const ROWS: readonly (readonly [keyof Times, string])[] = [
+  ['firstPush', 'create to first acknowledged push'],
+  ['firstPushLearning', 'the same, network to be learnt'],
+  ['firstPage', 'create to first page'],
+  ['warmPush', 'warm push'],
+  ['nextPage', 'next page']
+]
+
+/** What leaves the client at each turn. */
+const STEPS_AHEAD = [
+  'websocket upgrade',
+  'noise: negotiation and first message',
+  'noise: last message; muxer; metadata; push'
+]
+const STEPS_PLAIN = [
+  'websocket upgrade',
+  'noise?',
+  'noise: first message',
+  'noise: last message; muxer?',
+  'metadata? identify?',
+  'metadata',
+  'light push?',
+  'push'
+]
+
+const inLib = (name: string): string => fileURLToPath(new URL(`lib/${name}`, import.meta.url))
+const child = fork(inLib('service-node.ts'), { execArgv: ['--import=tsx'] })
+try {
+  const [direct] = (await once(child, 'message')) as [string]
+  await fill(direct)
+  const port = Number(/\/tcp\/(\d+)/.exec(direct)?.[1])
+  const proxy = await startDelayingProxy(port, ROUND_TRIP_MS / 2)
+  const address = direct.replace(`/tcp/${port}/`, `/tcp/${proxy.port}/`)
+  await startAndPush(address, true) // loads what is loaded once
+  print('Node', [await measure(address, true, ROUNDS), await measure(address, false, ROUNDS)])
+  if (process.env.BROWSER !== '0') {
+    print('Chromium', await measureInChromium(address))
+  }
+  await draw(proxy, address)
+  await proxy.close()
+} finally {
+  child.kill()
+}
+
+async function fill(address: string): Promise<void> {
+  const network = { clusterId: CLUSTER_ID, shardCount: SHARD_COUNT }
+  const node = await createLightNode({ serviceNodes: [address], ...network })
+  const client = new LightPushClient(node)
+  for (let count = 0; count < MESSAGE_COUNT; count++) {
+    await push(client)
+  }
+  await node.close()
+}
+
+async function measureInChromium(address: string): Promise<[Times, Times]> {
+  const finder = new URL('../scripts/find-browser.js', import.meta.url).href
+  const { findChromium, CHROMIUM_FLAGS } = (await import(finder)) as {
+    findChromium: () => string
+    CHROMIUM_FLAGS: string[]
+  }
+  const { outputFiles } = await build({
+    entryPoints: [inLib('round-trips.ts')],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'roundTrips',
+    logLevel: 'error'
+  })
+  // a page of loopback may use WebCrypto and ws
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end('<!doctype html><title>round trips</title>')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const browser = await chromium.launch({ executablePath: findChromium(), args: CHROMIUM_FLAGS })
+  try {
+    const page = await browser.newPage()
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
+    return (await page.evaluate(
+      `(async () => {
+        await roundTrips.startAndPush(${JSON.stringify(address)}, true)
+        return [
+          await roundTrips.measure(${JSON.stringify(address)}, true, ${ROUNDS}),
+          await roundTrips.measure(${JSON.stringify(address)}, false, ${ROUNDS})
+        ]
+      })()`
+    )) as [Times, Times]
+  } finally {
+    await browser.close()
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+function print(platform: string, [ahead, plain]: readonly [Times, Times]): void {
+  const cell = (ms: number): string => (ms / ROUND_TRIP_MS).toFixed(2).padStart(10)
+  console.log(
+    `${platform}, round trips of ${ROUND_TRIP_MS} ms`.padEnd(40) +
+      'sent ahead     plain'.padStart(20)
+  )
+  for (const [name, title] of ROWS) {
+    console.log(`  ${title.padEnd(38)}${cell(ahead[name])}${cell(plain[name])}`)
+  }
+}
+
+async function draw(proxy: DelayingProxy, address: string): Promise<void> {
+  const starts: Start[] = []
+  for (const sendAhead of [true, false]) {
+    proxy.takePassages()
+    const startMs = performance.now()
+    const node = await createLightNode({
+      serviceNodes: [address],
+      clusterId: CLUSTER_ID,
+      shardCount: SHARD_COUNT,
+      sendAhead
+    })
+    await push(new LightPushClient(node))
+    const endMs = performance.now()
+    const passages = proxy.takePassages()
+    await node.close()
+    starts.push({
+      title: sendAhead ? 'Negotiation sent ahead' : 'The plain way (sendAhead: false)',
+      startMs,
+      endMs,
+      passages,
+      steps: sendAhead ? STEPS_AHEAD : STEPS_PLAIN
+    })
+  }
+  const target = fileURLToPath(new URL('../docs/cold-start.svg', import.meta.url))
+  writeFileSync(target, drawWaterfall(starts, ROUND_TRIP_MS))
+  console.log('docs/cold-start.svg shows one cold start each')
+}
