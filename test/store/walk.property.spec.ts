@@ -20,7 +20,8 @@ import {
   type Stored
 } from '../helpers/archive.ts'
 import { messageAt, PROPERTY } from '../helpers/collect.ts'
-import { type FakePeer, FakePeers, NETWORK } from '../helpers/fake-peers.ts'
+import { FakePeers, NETWORK } from '../helpers/fake-peers.ts'
+import { FAULTS, type Fault, faultyPeer } from '../helpers/store-peers-faulty.ts'
 
 /** Eleven of one shard, so that they take two requests, and some of others. */
 const TOPICS = [
@@ -29,10 +30,6 @@ const TOPICS = [
   '/app/27/a/proto',
   '/app/20/a/proto'
 ]
-
-/** What may go wrong with a request. */
-const FAULTS = ['broken', 'silent', 'garbage', 'busy', 'down', 'forgetful', 'left'] as const
-type Fault = (typeof FAULTS)[number] | undefined
 
 const history = fc.array(
   fc.record({
@@ -107,48 +104,6 @@ function expectedOf(
       (timeStart ?? timestamp) <= timestamp &&
       (timeEnd === undefined || timestamp < timeEnd)
   )
-}
-
-/** A peer with an archive, in whose way faults stand, each once. */
-function faultyPeer(
-  peerId: string,
-  archive: Archive,
-  protocols: readonly string[],
-  nextFault: () => Fault
-): FakePeer {
-  let cursorsLost = false
-  return {
-    peerId,
-    protocols,
-    answer: ({ protocol, bytes }) => {
-      switch (nextFault()) {
-        case 'broken':
-        case 'left':
-          throw new ConnectionError('the stream broke')
-        case 'silent':
-          throw new TimeoutError('store query', 1)
-        case 'garbage':
-          throw new InvalidMessageError('garbage')
-        case 'busy':
-          if (protocol === STORE_QUERY_3.protocol) {
-            return encodeStoreQueryResponse({ requestId: 'N/A', statusCode: 429, messages: [] })
-          }
-          throw new ConnectionError('busy')
-        case 'down':
-          if (protocol === STORE_QUERY_3.protocol) {
-            return encodeStoreQueryResponse({ requestId: '', statusCode: 503, messages: [] })
-          }
-          throw new ConnectionError('down')
-        case 'forgetful':
-          cursorsLost = true
-          break
-        default:
-      }
-      archive.forgetsCursors = cursorsLost
-      cursorsLost = false
-      return archive.answer(protocol, bytes)
-    }
-  }
 }
 
 /** Walks to the end, from token to token, whatever goes wrong on the way. */
