@@ -5,7 +5,7 @@ import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
 import type { StoredMessage } from '../store/page.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
-import type { SyncRejection } from './progress.ts'
+import type { SyncProgress, SyncRejection } from './progress.ts'
 import type { SyncWindow } from './sync-session.ts'
 import type { SyncFilter } from './topic-table.ts'
 
@@ -17,6 +17,8 @@ export interface IntakeInit {
   /** How many messages, and bytes of them, the session takes. */
   readonly maxMessages: number
   readonly maxBytes: number
+  /** Told what happens in the session. */
+  readonly tell: (event: SyncProgress) => void
 }
 
 /**
@@ -100,8 +102,10 @@ export class Intake {
   }
 
   /** These are in the archive now, some of them newly. */
-  stored(messages: readonly StoredMessage[], newCount: number): void {
+  stored(messages: readonly StoredMessage[], newCount: number, by: 'transfer' | 'store'): void {
+    const { peerId, tell } = this.#init
     this.received += newCount
+    tell({ type: 'sync:received', detail: { peerId, count: newCount, by } })
     for (const { messageHash: hash } of messages) {
       this.#missing.delete(toHex(hash))
     }

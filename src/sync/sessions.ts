@@ -2,7 +2,6 @@ import type { Connection } from '@libp2p/interface'
 import { isWakuLightError, ProtocolViolationError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
-import type { StoredMessage } from '../store/page.ts'
 import { decodeSyncPayload, RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import { MAX_TRANSFER_BYTES, TRANSFER_PROTOCOL } from '../wire/sync-transfer.ts'
 import type { SyncStore } from './components.ts'
@@ -153,7 +152,7 @@ export class Sessions {
     const { settings, peers, intakes } = this.#init
     const { tell } = options
     const { maxMessages, maxMessageBytes: maxBytes } = settings
-    const intake = intakes.add({ peerId, window, filter: settings, maxMessages, maxBytes })
+    const intake = intakes.add({ peerId, window, filter: settings, maxMessages, maxBytes, tell })
     try {
       return await withDeadline('sync', options, settings.timeoutMs, async (signal) => {
         tell({ type: 'sync:start', detail: { peerId, role, window } })
@@ -263,9 +262,8 @@ export class Sessions {
         if (messages.length > 0) {
           const added = await settings.archive.putMany(messages)
           // the archive tells of them as well, maybe later
-          holdings.add(messages as readonly StoredMessage[])
-          intake.stored(messages, added.length)
-          tell({ type: 'sync:received', detail: { peerId, count: added.length, by } })
+          holdings.add(messages)
+          intake.stored(messages, added.length, by)
         }
       }
     }
