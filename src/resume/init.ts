@@ -62,7 +62,7 @@ export interface ResumeSettings {
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  readonly locks: ResumeLocks
+  readonly locks: LocalLocks
 }
 
 /**

@@ -11,32 +11,41 @@ export interface ResumeLocks {
 
 type Options = Parameters<ResumeLocks['request']>[1]
 
+interface Holder {
+  /** Aborted: it is about to let go. */
+  readonly signal: AbortSignal
+  readonly settled: Promise<unknown>
+}
+
 /** One at a time: in this object, and, with a lock manager of the platform behind it, over all tabs. */
-export class LocalLocks implements ResumeLocks {
+export class LocalLocks {
   readonly #shared: ResumeLocks | undefined
-  readonly #held = new Map<string, Promise<unknown>>()
+  readonly #held = new Map<string, Holder>()
 
   constructor(shared: ResumeLocks | undefined) {
     this.#shared = shared
   }
 
-  /** As a `LockManager` does it. */
+  /**
+   * As a `LockManager` does it, but that a call which was aborted and has not ended yet is waited for. The signal ends
+   * the wait, and says that the holder is about to let go.
+   */
   async request<T>(
     name: string,
-    options: Options,
+    { isPatient, signal }: { readonly isPatient: boolean; readonly signal: AbortSignal },
     callback: (lock: unknown) => Promise<T>
   ): Promise<T> {
     const before = this.#held.get(name)
-    if (before !== undefined && options.ifAvailable === true) {
+    if (before !== undefined && !isPatient && !before.signal.aborted) {
       return await callback(null)
     }
-    const turn = this.#take(before, name, options, callback)
-    const settled = Promise.allSettled([before, turn])
-    this.#held.set(name, settled)
+    const turn = this.#take(before?.settled, name, isPatient, signal, callback)
+    const holder = { signal, settled: Promise.allSettled([before?.settled, turn]) }
+    this.#held.set(name, holder)
     try {
       return await turn
     } finally {
-      if (this.#held.get(name) === settled) {
+      if (this.#held.get(name) === holder) {
         this.#held.delete(name)
       }
     }
@@ -45,13 +54,12 @@ export class LocalLocks implements ResumeLocks {
   async #take<T>(
     before: Promise<unknown> | undefined,
     name: string,
-    options: Options,
+    isPatient: boolean,
+    signal: AbortSignal,
     callback: (lock: unknown) => Promise<T>
   ): Promise<T> {
-    if (before !== undefined) {
-      await withSignals([options.signal], async () => await before)
-    }
-    options.signal?.throwIfAborted()
+    await withSignals([signal], async () => await before)
+    const options: Options = isPatient ? { signal } : { ifAvailable: true }
     let isTaken = false
     try {
       return this.#shared === undefined

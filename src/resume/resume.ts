@@ -101,7 +101,7 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
   ): Promise<ResumeResult> =>
     await withDeadline('resume', options, Number.POSITIVE_INFINITY, async (signal) => {
       const job = new Job(components, settings, signal, options.onProgress)
-      return await locks.request(lockName, { ifAvailable: true }, async (lock) =>
+      return await locks.request(lockName, { isPatient: false, signal }, async (lock) =>
         lock === null ? { status: 'busy' } : await attempt(job, run)
       )
     })
@@ -115,7 +115,7 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
       assertPositive(intervalMs ?? 1, 'intervalMs')
       assertPositive(recheckIntervalMs, 'recheckIntervalMs')
       return await withDeadline('resume', options, Number.POSITIVE_INFINITY, async (signal) =>
-        locks.request(name, { signal }, () =>
+        locks.request(name, { isPatient: true, signal }, () =>
           follow({
             createJob: () => new Job(components, settings, signal, onProgress),
             catchUp: (job) => attempt(job, catchUp),

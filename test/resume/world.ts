@@ -39,6 +39,8 @@ export class World {
   faults: Fault[] = []
   /** Asked before each answer; what it throws is what comes instead. */
   onRequest: (peerId: string, kind: 'page' | 'hashes') => void = () => undefined
+  /** Called after each answer. */
+  onAnswer: () => void = () => undefined
   /** Whether nodes tell hashes without content. */
   tellsHashes = true
   readonly archive: LocalArchive = createMemoryArchive()
@@ -164,6 +166,7 @@ export class World {
         node.add(stored.message, stored.pubsubTopic)
       }
     }
+    queueMicrotask(() => this.onAnswer())
     return node
   }
 }
