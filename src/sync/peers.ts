@@ -1,5 +1,10 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { ConnectionError, UnsupportedError } from '../errors.ts'
+import {
+  ConnectionError,
+  isWakuLightError,
+  UnsupportedError,
+  type WakuLightError
+} from '../errors.ts'
 import { encodeMetadata, MAX_METADATA_BYTES, METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncNode } from './components.ts'
@@ -86,18 +91,21 @@ export class SyncPeers {
     const { clusterId } = await servicePeers.network(signal)
     const encode = (): Uint8Array => encodeMetadata({ clusterId, shards: [] })
     const protocols = [METADATA_PROTOCOL]
-    let failure: unknown
+    let failure: WakuLightError = new ConnectionError('the peer is not connected')
     try {
       const request = { protocols, encode, maxResponseBytes: MAX_METADATA_BYTES }
       await servicePeers.request(peer, request, signal)
     } catch (error) {
       signal.throwIfAborted()
+      if (!isWakuLightError(error)) {
+        throw error
+      }
       failure = error
     }
     // one that was known by its address has got a peer id by now
     const connection = this.#connection(peer.peerId)
     if (connection === undefined) {
-      throw failure ?? new ConnectionError('the peer is not connected')
+      throw failure
     }
     return connection
   }

@@ -1,5 +1,5 @@
 import { hasErrorCode } from '../errors.ts'
-import { withSignals } from '../lib/deadline.ts'
+import { delay, withSignals } from '../lib/deadline.ts'
 import type { SyncSettings } from './init.ts'
 
 /** How {@link Scheduler} is made. */
@@ -42,6 +42,8 @@ export class Scheduler {
   async #loop(): Promise<void> {
     const { settings, run, signal } = this.#init
     const { visibility, pauseWhileHidden, intervalMs, sleep } = settings
+    // whoever created this has listeners to add
+    await delay(0, signal)
     for (;;) {
       signal.throwIfAborted()
       this.#pause = new AbortController()

@@ -157,19 +157,16 @@ export class Sessions {
       return await withDeadline('sync', options, settings.timeoutMs, async (signal) => {
         tell({ type: 'sync:start', detail: { peerId, role, window } })
         const isReference = await peers.isReference(peerId)
-        const run: Run = { peerId, tell, options: this.#options(isReference), bytes: [0, 0] }
+        const run: Run = { intake, tell, options: this.#options(isReference), bytes: [0, 0] }
         const found = await reconcileOn(run, signal)
-        intake.settle(found.toFetch, found.outcome !== 'unanswered')
         const sent = await this.#move(intake, found, tell, signal)
         const [missing, unsent] = [intake.missing.length, found.toSend.length - sent]
-        const isPartial = found.outcome === 'unanswered' || missing + unsent > 0
         const result: SyncResult = {
           peerId,
           role,
           window,
-          outcome: isPartial
-            ? 'partial'
-            : (found.outcome as Exclude<typeof found.outcome, 'unanswered'>),
+          outcome:
+            found.outcome === 'unanswered' || missing + unsent > 0 ? 'partial' : found.outcome,
           rounds: found.rounds,
           sentBytes: run.bytes[0],
           receivedBytes: run.bytes[1],
@@ -207,12 +204,13 @@ export class Sessions {
     const write = frames.write.bind(frames)
     const { replyTimeoutMs } = this.#init.settings
     const onRound = (rounds: number): void =>
-      run.tell({ type: 'sync:round', detail: { peerId: run.peerId, rounds } })
+      run.tell({ type: 'sync:round', detail: { peerId: run.intake.peerId, rounds } })
     try {
       const found = await reconcile(
         { frames: { read, write }, session, first, replyTimeoutMs, onRound },
         signal
       )
+      run.intake.settle(found.toFetch, found.outcome !== 'unanswered')
       await frames.close(signal)
       return found
     } catch (error) {
@@ -296,7 +294,7 @@ export class Sessions {
 
 /** One session under way. */
 interface Run {
-  readonly peerId: string
+  readonly intake: Intake
   readonly tell: Tell
   readonly options: SyncSessionOptions
   /** Sent and received. */

@@ -56,6 +56,11 @@ export class MemoryNode implements SyncNode {
     }
   }
 
+  /** Lists a peer before all others. */
+  prefer(peer: MemoryNode): void {
+    this.#peers = [peer, ...this.#peers.filter((other) => other !== peer)]
+  }
+
   disconnect(peer: MemoryNode): void {
     this.#change(peer, false)
     peer.#change(this, false)
