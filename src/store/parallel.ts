@@ -9,12 +9,6 @@ import type { Walker, WalkInit } from './walker.ts'
 /** Largest number of walks side by side. */
 const MAX_WALKS = 32
 
-/** How full a piece is meant to be, of the largest page: three quarters, so that most take one request. */
-const FILL = [3n, 4n] as const
-
-/** By how much one piece may be longer or shorter than the one that it is cut by. */
-const MAX_CHANGE = 4n
-
 /** A piece that is likely to take more pages than this is cut again. */
 const MAX_PAGES_PER_PIECE = 2n
 
@@ -58,6 +52,8 @@ class Pieces {
   /** Where the next piece begins; undefined where there is none. */
   #near: bigint | undefined
   #width = 0n
+  /** Messages in pieces lately, and the time that these took, the older the less. */
+  #density = { count: 0, span: 0 }
   /** Most messages seen in a page after which there were more. */
   #capacity = 1
   /** Of the node that gave the first page. */
@@ -117,11 +113,19 @@ class Pieces {
     this.#pieces.shift()
     await running.close()
     if (width !== undefined) {
-      const [part, whole] = FILL
-      const wanted = (width * BigInt(this.#capacity) * part) / (whole * BigInt(Math.max(count, 1)))
+      const density = this.#density
+      this.#density = { count: density.count / 2 + count, span: density.span / 2 + Number(width) }
       // After an empty one the rest is asked for at once; if it is not empty, it is cut again.
-      this.#width = count === 0 ? MAX_TIME : clamp(wanted, width / MAX_CHANGE, width * MAX_CHANGE)
+      this.#width = count === 0 ? MAX_TIME : this.#wantedWidth
     }
+  }
+
+  /** How long a piece should be to take one page, unless more come by chance than twice the usual deviation. */
+  get #wantedWidth(): bigint {
+    const { count, span } = this.#density
+    const wanted = Math.max(this.#capacity - 2 * Math.sqrt(this.#capacity), this.#capacity / 2)
+    const width = (span / count) * wanted
+    return BigInt(Math.ceil(Math.min(width, Number(MAX_TIME))))
   }
 
   /** True if the rest of a piece takes some more pages, judging by this one. */
@@ -140,12 +144,11 @@ class Pieces {
   /** Cuts what is after this page by its density; pieces that were cut by another are given up. */
   async #cutFrom({ messages, peerId }: MessagePage): Promise<void> {
     await this.close()
-    const [part, whole] = FILL
     this.#isCut = true
     this.#peerId = peerId
     this.#near = this.#position.last?.time
-    this.#width =
-      (spanOf(messages) * BigInt(this.#capacity) * part) / (whole * BigInt(messages.length))
+    this.#density = { count: messages.length, span: Number(spanOf(messages)) }
+    this.#width = this.#wantedWidth
   }
 
   #fill(): void {
@@ -193,10 +196,6 @@ class Pieces {
 /** The time from the oldest to the newest of some messages. */
 function spanOf(messages: MessagePage['messages']): bigint {
   return (messages.at(-1)?.timestamp ?? 0n) - (messages[0]?.timestamp ?? 0n)
-}
-
-function clamp(value: bigint, min: bigint, max: bigint): bigint {
-  return value < min ? min : value > max ? max : value
 }
 
 /** The same nodes, one of them before the others. */
