@@ -1,84 +1,59 @@
-// Pushes 10,000 messages of 300 bytes, then pages them out again with every hash recomputed, between processes on one
-// machine. Rates depend on the machine; compare them with each other.
-import { fork } from 'node:child_process'
+// How many messages of 300 bytes a second are pushed and paged, and what memory paging takes, beside @waku/sdk doing the
+// same at the same service node. Each client and the node have a process of their own. Rates depend on the machine; the
+// ratios are what to compare.
+import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { LightPushClient } from 'waku-light/light-push'
-import { createLightNode } from 'waku-light/node'
-import { StoreClient } from 'waku-light/store'
 
 const COUNT = Number(process.env.COUNT ?? 10_000)
-const PAYLOAD_BYTES = 300
-const CONTENT_TOPIC = '/bench/1/throughput/bytes'
+const CLUSTER_ID = 66
+const SHARD_COUNT = 8
 
-const child = fork(fileURLToPath(new URL('lib/service-node.ts', import.meta.url)), {
-  execArgv: ['--import=tsx']
-})
-try {
-  const [address] = (await once(child, 'message')) as [string]
-  const node = await createLightNode({ serviceNodes: [address], clusterId: 66, shardCount: 8 })
-  await node.network()
-  await push(new LightPushClient(node))
-  await walk(new StoreClient(node))
-  await walk(new StoreClient(node))
-  await node.close()
-} finally {
-  child.kill()
+interface Rates {
+  readonly pushes: number
+  readonly pushesAt32: number
+  readonly messages: number
+  readonly peakMiB: number
+  /** Pushes that failed and were made again. */
+  readonly failedPushes?: number
 }
 
-async function push(client: LightPushClient): Promise<void> {
-  const payload = (): Uint8Array => crypto.getRandomValues(new Uint8Array(PAYLOAD_BYTES))
-  const one = async (): Promise<void> => {
-    const { status, attempts } = await client.push({
-      contentTopic: CONTENT_TOPIC,
-      payload: payload()
-    })
-    if (status !== 'published') {
-      throw new Error(`push ended as ${status}: ${JSON.stringify(attempts)}`)
-    }
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+const ours = await measure('waku-light')
+const hasSdk = existsSync(path('../test/interop/js-waku/node_modules/@waku/sdk'))
+const sdk = hasSdk ? await measure('@waku/sdk') : undefined
+print('pushes a second, one after another', 'pushes')
+print('pushes a second, 32 at a time', 'pushesAt32')
+print(`messages a second, paging ${COUNT.toLocaleString('en')}`, 'messages')
+print('peak memory over idle while paging, MiB', 'peakMiB')
+if (sdk?.failedPushes !== undefined) {
+  console.log(`@waku/sdk: ${sdk.failedPushes} pushes failed and were made again`)
+}
+if (sdk === undefined) {
+  console.log('@waku/sdk is not installed: npm ci in test/interop/js-waku')
+}
+
+/** A fresh node for each client, so that neither finds the other's messages. */
+async function measure(client: string): Promise<Rates> {
+  const node = fork(path('lib/service-node.ts'), { execArgv: ['--import=tsx'] })
+  try {
+    const [address] = (await once(node, 'message')) as [string]
+    const args = ['--expose-gc', path('lib/throughput-client.js'), client, address]
+    const counts = [CLUSTER_ID, SHARD_COUNT, COUNT].map(String)
+    const output = execFileSync(process.execPath, [...args, ...counts], { encoding: 'utf8' })
+    return JSON.parse(output.trim().split('\n').at(-1) ?? '') as Rates
+  } finally {
+    node.kill()
   }
-  await one()
-  const alone = Math.min(1_000, COUNT / 10)
-  await timed('push, one after another', alone, async () => {
-    for (let index = 0; index < alone; index++) {
-      await one()
-    }
-  })
-  const rest = COUNT - alone - 1
-  await timed('push, 32 at a time', rest, async () => {
-    let left = rest
-    await Promise.all(
-      Array.from({ length: 32 }, async () => {
-        while (left-- > 0) {
-          await one()
-        }
-      })
-    )
-  })
 }
 
-async function walk(client: StoreClient): Promise<void> {
-  globalThis.gc?.()
-  const idle = process.memoryUsage.rss()
-  let peak = idle
-  await timed('page through history, verified', COUNT, async () => {
-    let count = 0
-    for await (const page of client.queryPages({ contentTopics: [CONTENT_TOPIC] })) {
-      count += page.messages.length
-      peak = Math.max(peak, process.memoryUsage.rss())
-    }
-    if (count !== COUNT) {
-      throw new Error(`${count} of ${COUNT} messages came back`)
-    }
-  })
-  console.log(`  memory over idle, at its peak: ${((peak - idle) / 2 ** 20).toFixed(1)} MiB`)
-}
-
-async function timed(what: string, count: number, run: () => Promise<void>): Promise<void> {
-  const start = performance.now()
-  await run()
-  const seconds = (performance.now() - start) / 1_000
-  console.log(
-    `${what}: ${count} in ${seconds.toFixed(2)} s, ${Math.round(count / seconds)} a second`
-  )
+function print(what: string, key: keyof Rates): void {
+  const digits = key === 'peakMiB' ? 1 : 0
+  const figures =
+    sdk === undefined
+      ? ours[key].toFixed(digits)
+      : `${ours[key].toFixed(digits)}  @waku/sdk ${sdk[key].toFixed(digits)}  ratio ${(ours[key] / sdk[key]).toFixed(1)}`
+  console.log(`${what}: ${figures}`)
 }

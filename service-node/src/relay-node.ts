@@ -18,6 +18,9 @@ export type RelayNode = Libp2p<{ pubsub: GossipSub }>
 const DEFAULT_RPC_BYTES = 4 * 1024 * 1024
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024
 const MAX_STREAMS = 512
+
+/** For mplex, which has no other bound; rate limits of the services are lower. */
+const MAX_NEW_STREAMS_PER_SECOND = 10_000
 const NEGOTIATION_TIMEOUT_MS = 3000
 
 /** Builds the libp2p node, not yet started: handlers are registered before the first connection. */
@@ -38,8 +41,8 @@ export function createRelayNode(
     connectionEncrypters: [patientNoise()],
     streamMuxers: [
       yamux({ maxInboundStreams: MAX_STREAMS, maxEarlyStreams: MAX_STREAMS }),
-      // Its default closes a connection on more than five streams a second over the limit.
-      mplex({ disconnectThreshold: MAX_STREAMS })
+      // Its default closes a connection on more than five new streams a second, however short they are.
+      mplex({ disconnectThreshold: MAX_NEW_STREAMS_PER_SECOND })
     ],
     // The default gater is that of a browser: no private addresses.
     connectionGater: { denyDialMultiaddr: () => false },

@@ -1,0 +1,117 @@
+// One client under measurement, in a process of its own: `node throughput-client.js CLIENT MULTIADDR CLUSTER SHARDS COUNT`.
+// Prints one line of JSON. Both clients do the same job at the same node; ours also recomputes every hash.
+const [client, address, clusterId, shardCount, count] = process.argv.slice(2)
+const COUNT = Number(count)
+const SEQUENTIAL = Math.min(500, COUNT)
+const PAYLOAD_BYTES = 300
+const CONTENT_TOPIC = `/bench/1/${client.replace(/\W/g, '')}/bytes`
+
+const results = {}
+const { push, page, close } = await (client === 'waku-light' ? wakuLight() : wakuSdk())
+await push() // dials, learns
+results.pushes = await rate(SEQUENTIAL, async () => {
+  for (let index = 0; index < SEQUENTIAL; index++) await push()
+})
+results.pushesAt32 = await rate(COUNT, async () => {
+  let left = COUNT
+  const lane = async () => {
+    while (left-- > 0) await push()
+  }
+  await Promise.all(Array.from({ length: 32 }, lane))
+})
+globalThis.gc?.()
+const idle = process.memoryUsage.rss()
+let peak = idle
+let paged = 0
+const onPage = () => {
+  peak = Math.max(peak, process.memoryUsage.rss())
+}
+await page(onPage) // warm
+results.messages = await rate(COUNT + SEQUENTIAL + 1, async () => {
+  paged = await page(onPage)
+})
+if (paged < COUNT) throw new Error(`${paged} messages of ${COUNT} came back`)
+results.peakMiB = (peak - idle) / 2 ** 20
+console.log(JSON.stringify(results))
+await close()
+process.exit()
+
+async function wakuLight() {
+  const { createLightNode } = await import('waku-light/node')
+  const { LightPushClient } = await import('waku-light/light-push')
+  const { StoreClient } = await import('waku-light/store')
+  const node = await createLightNode({
+    serviceNodes: [address],
+    clusterId: Number(clusterId),
+    shardCount: Number(shardCount)
+  })
+  const lightPush = new LightPushClient(node)
+  const store = new StoreClient(node)
+  return {
+    push: async () => {
+      const { status } = await lightPush.push({ contentTopic: CONTENT_TOPIC, payload: payload() })
+      if (status !== 'published') throw new Error(`a push is ${status}`)
+    },
+    page: async (onPage) => {
+      let total = 0
+      for await (const { messages } of store.queryPages({ contentTopics: [CONTENT_TOPIC] })) {
+        total += messages.length
+        onPage?.()
+      }
+      return total
+    },
+    close: () => node.close()
+  }
+}
+
+async function wakuSdk() {
+  const { createLightNode } = await import('../../test/interop/js-waku/sdk.js')
+  const node = await createLightNode({
+    networkConfig: { clusterId: Number(clusterId), numShardsInCluster: Number(shardCount) },
+    defaultBootstrap: false,
+    discovery: { dns: false, peerExchange: false, peerCache: false },
+    bootstrapPeers: [address],
+    numPeersToUse: 1,
+    lightPush: { autoRetry: false },
+    libp2p: {
+      filterMultiaddrs: false,
+      hideWebSocketInfo: true,
+      connectionGater: { denyDialMultiaddr: () => false }
+    }
+  })
+  await node.waitForPeers(['lightpush', 'store'], 20_000)
+  const encoder = node.createEncoder({ contentTopic: CONTENT_TOPIC })
+  const decoder = node.createDecoder({ contentTopic: CONTENT_TOPIC })
+  return {
+    // With many pushes at once some fail, and are made again.
+    push: async () => {
+      const message = { payload: payload() }
+      for (let tries = 0; ; tries++) {
+        const { successes, failures } = await node.lightPush.send(encoder, message)
+        if (successes.length > 0) return
+        results.failedPushes = (results.failedPushes ?? 0) + 1
+        if (tries === 20) throw new Error(`a push failed: ${failures[0]?.error}`)
+        await new Promise((resolve) => setTimeout(resolve, 10 * tries))
+      }
+    },
+    page: async (onPage) => {
+      let total = 0
+      for await (const page of node.store.queryGenerator([decoder], { paginationLimit: 100 })) {
+        total += (await Promise.all(page)).filter((message) => message !== undefined).length
+        onPage?.()
+      }
+      return total
+    },
+    close: () => node.stop()
+  }
+}
+
+function payload() {
+  return crypto.getRandomValues(new Uint8Array(PAYLOAD_BYTES))
+}
+
+async function rate(count, run) {
+  const start = performance.now()
+  await run()
+  return (count * 1_000) / (performance.now() - start)
+}
