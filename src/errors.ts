@@ -73,7 +73,7 @@ export const ERROR_CODES = {
     whatToDo: 'try again, or give more time by `timeoutMs`'
   },
   ERR_CLOSED: {
-    cause: 'the light node, or the archive, was closed',
+    cause: 'the light node, the archive or the outbox was closed',
     retryHelps: false,
     whatToDo: 'create a new one'
   },
@@ -90,7 +90,7 @@ export const ERROR_CODES = {
   ERR_STORAGE_FULL: {
     cause: 'there is no room left for the local database; what was stored before is still there',
     retryHelps: false,
-    whatToDo: 'prune the archive, or ask for persistent storage, then store it again'
+    whatToDo: 'prune the archive, or ask for persistent storage, then try again'
   }
 } as const
 
