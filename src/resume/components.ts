@@ -13,7 +13,10 @@ export interface HashesOptions {
 
 /** What resume needs of a store client. {@link StoreClient} is one. */
 export interface ResumeStore {
-  /** Pages of history, oldest first; it throws an {@link IncompleteHistoryError} where it cannot go on. */
+  /**
+   * Pages of history, oldest first. It throws an {@link IncompleteHistoryError} where it cannot go on, and an
+   * {@link InvalidArgumentError} that names `position` for one that is of other criteria.
+   */
   queryPages(
     criteria: StoreCriteria,
     options: Pick<WalkOptions, 'pageLimit' | 'position' | 'peerId' | 'signal' | 'onProgress'>

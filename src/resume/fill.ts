@@ -9,17 +9,14 @@ import { walk } from './walking.ts'
  * @throws as {@link walk}, and what the archive throws
  */
 export async function fill(job: Job, gap: HistoryGap): Promise<ResumeDone> {
-  const { marks, settings, signal } = job
-  const { timeRange } = settings
-  const { filled, walk: old } = await marks.readFills(signal)
-  const isSame = old?.from === gap.from && old.to === gap.to && old.timeRange === timeRange
+  const { marks, signal } = job
+  const { filled, walk: point } = await marks.readFills(signal)
   job.tell({ type: 'resume:started', detail: gap })
   const completeness = await walk(job, {
     ...gap,
-    position: isSame ? old.position : undefined,
-    peerId: isSame ? old.peerId : undefined,
+    ...point, // refused where it is of another gap
     onPage: async (messages, { position, peerId, messages: all }) => {
-      const state: FillState = { filled, walk: { ...gap, timeRange, position, peerId } }
+      const state: FillState = { filled, walk: { position, peerId } }
       const detail = { stage: 'gap' as const, peerId, fetched: all.length }
       await job.put(messages, detail, marks.fills(state))
     }

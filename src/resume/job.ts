@@ -87,13 +87,8 @@ export class Job {
 
   /** Adds to the counts. */
   count(more: Partial<ResumeCounts>): void {
-    const { fetched = 0, added = 0, bytes = 0, missing = 0 } = more
-    const before = this.#counts
-    this.#counts = {
-      fetched: before.fetched + fetched,
-      added: before.added + added,
-      bytes: before.bytes + bytes,
-      missing: before.missing + missing
+    for (const [name, value] of Object.entries(more)) {
+      this.#counts[name as keyof ResumeCounts] += value
     }
   }
 

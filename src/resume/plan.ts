@@ -14,7 +14,6 @@ export function legToFinish(
 ): Leg | undefined {
   const isAlive =
     leg !== undefined &&
-    leg.timeRange === settings.timeRange &&
     leg.to <= fromMilliseconds(nowMs) + settings.overlap &&
     (leg.isWalked || leg.to > earliest(nowMs, settings))
   return isAlive ? leg : undefined
@@ -31,11 +30,11 @@ export async function planLeg(
   settings: ResumeSettings,
   newest: (before: bigint) => Promise<bigint | undefined>
 ): Promise<Leg> {
-  const { overlap, healing, timeRange } = settings
+  const { overlap, healing } = settings
   const now = fromMilliseconds(nowMs)
   const start = earliest(nowMs, settings)
   const clockSetBack = coveredUntil !== undefined && coveredUntil > now + overlap
-  const base = { to: now, timeRange, isWalked: false, clockSetBack }
+  const base = { to: now, isWalked: false, clockSetBack }
   if (coveredUntil === undefined) {
     return { ...base, from: start, floor: start }
   }

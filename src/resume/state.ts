@@ -1,7 +1,7 @@
 import type { ResumeArchive } from './components.ts'
 import type { HistoryGap } from './result.ts'
 
-/** How far a walk has come: what is stored with each of its pages. */
+/** How far a walk has come: what is stored with each of its pages. Of use to one that asks for the same only. */
 export interface WalkPoint {
   /** After the last page; undefined at the beginning. */
   readonly position?: string
@@ -9,14 +9,8 @@ export interface WalkPoint {
   readonly peerId?: string
 }
 
-/** A walk that is under way. */
-export interface Walk extends HistoryGap, WalkPoint {
-  /** Whether it asks without content topics; a position belongs to the one or the other. */
-  readonly timeRange: boolean
-}
-
 /** The way from the mark to a time at which a call began. */
-export interface Leg extends Walk {
+export interface Leg extends HistoryGap, WalkPoint {
   /** The walk has reached its end. */
   readonly isWalked: boolean
   /** What is not asked for. */
@@ -43,7 +37,8 @@ export interface ResumeState {
 /** What is known of gaps that are filled. Apart from {@link ResumeState}, so that each has one writer. */
 export interface FillState {
   readonly filled: readonly HistoryGap[]
-  readonly walk?: Walk
+  /** Of the gap that was asked for last. */
+  readonly walk?: WalkPoint
 }
 
 /** The layout of what is stored; part of the keys. */

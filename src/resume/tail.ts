@@ -30,21 +30,22 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
   const { store } = job.components
   const { settings, marks } = job
   const now = (): bigint => fromMilliseconds(settings.now())
-  let state = await marks.readState(job.signal)
-  let asked = state.coveredUntil ?? now()
+  let asked = now()
+  const state = await marks.readState(job.signal)
+  const start = state.coveredUntil ?? asked
+  let covered = start
   const end = new AbortController()
   let buffer: StoredMessage[] = []
   let fetched = 0
   let isOver = false
   let writing: Promise<void> = Promise.resolve()
 
-  const flush = (coveredUntil = state.coveredUntil): void => {
-    state = { ...state, coveredUntil }
+  const flush = (coveredUntil: bigint): void => {
     const [messages, page] = [buffer, { stage: 'tail' as const, fetched }]
-    const marked = marks.state(state)
+    covered = coveredUntil
     buffer = []
     fetched = 0
-    writing = writing.then(async () => await job.put(messages, page, marked))
+    writing = writing.then(() => job.put(messages, page, marks.state({ ...state, coveredUntil })))
     writing.catch((error: unknown) => end.abort(error))
   }
 
@@ -56,11 +57,10 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
       const { error } = event.detail
       job.tell({ type: 'resume:peer-failed', detail: { peerId: '', error } })
     } else if (event.type === 'store:caught-up') {
-      const covered = max(state.coveredUntil ?? asked, asked)
-      asked = now()
-      if (fetched > 0 || covered - (state.coveredUntil ?? 0n) >= MARK_INTERVAL) {
-        flush(covered)
+      if (fetched > 0 || asked - covered >= MARK_INTERVAL) {
+        flush(max(covered, asked))
       }
+      asked = now()
       if (isEnough()) {
         end.abort()
       }
@@ -69,7 +69,7 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
     }
   }
 
-  const timeStart = (state.coveredUntil ?? asked) - settings.overlap
+  const timeStart = start - settings.overlap
   try {
     await withSignals([job.signal, until, end.signal], async (signal) => {
       const messages = store.follow(job.criteria(timeStart), { intervalMs, signal, onProgress })
@@ -77,7 +77,7 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
         fetched++
         buffer.push(...job.filter([message]))
         if (fetched >= BATCH) {
-          flush()
+          flush(covered)
           await writing
         }
       }

@@ -71,7 +71,7 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
         }
       }
       isAtEnd = true
-      nodes.leave(peerId, new Error('it cannot say that this is the end'))
+      nodes.leave(peerId, new Error('unverifiable'))
     } catch (error) {
       if (isOurs) {
         throw error
@@ -108,7 +108,7 @@ export function toReason(error: unknown): Error {
   return reason
 }
 
-/** A token of another version of this package. */
+/** A token of another version of this package, or of other criteria. */
 function isOfPosition(error: unknown): boolean {
   return hasErrorCode(error, 'ERR_INVALID_ARGUMENT') && error.parameter === 'position'
 }

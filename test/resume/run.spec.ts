@@ -324,6 +324,32 @@ describe('Resume.run', () => {
       }
     })
 
+    it('begins anew where the window has left behind what was broken off', async () => {
+      const world = new World()
+      await done(world)
+      world.nowMs += HOUR_MS
+      send(world, 10)
+      const { archive } = crashing(world.archive, 3, true)
+      await failure(() => createResume(world.components(archive), world.init()).run())
+      world.nowMs += 6 * HOUR_MS
+      const gap = { from: at(START_MS), to: at(START_MS + HOUR_MS) }
+      expect(await done(world)).to.deep.include({ gap, resumedFrom: gap.to })
+    })
+
+    it('begins anew where the clock was ahead when it was broken off', async () => {
+      const world = new World()
+      await done(world)
+      world.nowMs += HOUR_MS
+      const { archive } = crashing(world.archive, 3, true)
+      await failure(() => createResume(world.components(archive), world.init()).run())
+      world.nowMs -= 50 * MINUTE_MS
+      expect(await done(world)).to.deep.include({
+        resumedFrom: at(START_MS - 20_000),
+        resumedTo: at(world.nowMs)
+      })
+      expect(await mark(world)).to.equal(at(world.nowMs))
+    })
+
     it('reports the gap of the leg that was broken off', async () => {
       const world = new World()
       await done(world)
@@ -336,6 +362,8 @@ describe('Resume.run', () => {
       const gap = { from: at(START_MS), to: at(now - WINDOW_MS) }
       expect((await done(world)).gap).to.deep.equal(gap)
       expect(await createResume(world.components(), world.init()).gaps()).to.deep.equal([gap])
+      // What may have healed before the gap is asked for again, the gap is not.
+      expect(world.hashQueries.map(({ timeEnd }) => timeEnd)[0]).to.equal(gap.from)
     })
   })
 
@@ -366,6 +394,15 @@ describe('Resume.run', () => {
       expect((await world.texts())[0]).to.equal('missed')
       expect(await mark(world)).to.equal(at(START_MS))
       expect(await done(world)).to.include({ clockSetBack: false })
+    })
+
+    it('that was set back reports no gap where nothing was ever received', async () => {
+      const world = new World()
+      await done(world)
+      world.nowMs -= HOUR_MS
+      expect(await done(world))
+        .to.include({ clockSetBack: true })
+        .and.not.to.have.property('gap')
     })
 
     it('that was days ahead reports a gap from what was received last', async () => {
