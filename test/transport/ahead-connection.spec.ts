@@ -159,7 +159,9 @@ describe('AheadConnection', () => {
   })
 
   it('has libp2p forget what a stream of its own was refused for', async () => {
-    const { muxer, forgotten } = connect((stream) => stream.send(toHello('na')))
+    const { muxer, forgotten } = connect((stream) => {
+      stream.addEventListener('message', () => stream.send(toHello('na')))
+    })
     const stream = await muxer.createStream({ protocol: PROTOCOL })
     expect(stream.protocol).to.equal(PROTOCOL)
     while (stream.status === 'open') {
