@@ -49,7 +49,7 @@ async function measure(client: string): Promise<Rates> {
   }
 }
 
-function print(what: string, key: keyof Rates): void {
+function print(what: string, key: Exclude<keyof Rates, 'failedPushes'>): void {
   const digits = key === 'peakMiB' ? 1 : 0
   const figures =
     sdk === undefined
