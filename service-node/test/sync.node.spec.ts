@@ -1,11 +1,14 @@
 import { expect } from 'chai'
 import { createMemoryArchive } from 'waku-light/archive'
-import { messageHash, toHex } from 'waku-light/message'
+import { messageHash } from 'waku-light/message'
 import { createLightNode, type LightNode } from 'waku-light/node'
 import { StoreClient } from 'waku-light/store'
 import { createSync, type Sync, type SyncInit, type SyncProgress } from 'waku-light/sync'
-import { RECONCILIATION_PROTOCOL, TRANSFER_PROTOCOL } from 'waku-light/wire'
 import type { ServiceNode, ServiceNodeOptions } from 'waku-light-service-node'
+import { Archive } from '../src/archive/archive.ts'
+import { toArchivedMessage } from '../src/archive/archived-message.ts'
+import { parseCommand, UsageError } from '../src/cli/cli-options.ts'
+import { DEFAULT_OPTIONS } from '../src/options.ts'
 import { CLUSTER, encodeMessage, makeMessage, TOPIC } from './helpers/messages.ts'
 import { metric } from './helpers/metric.ts'
 import { push } from './helpers/push.ts'
@@ -23,9 +26,7 @@ function makeStored(count: number, minutesAgo = 10n) {
   })
 }
 
-function hashesOf(messages: readonly { messageHash: Uint8Array }[]): string[] {
-  return messages.map(({ messageHash: hash }) => toHex(hash)).sort()
-}
+const ARCHIVE = { retention: DEFAULT_OPTIONS.retention, now: () => 0n }
 
 describe('sync', () => {
   const resources = new Resources()
@@ -189,25 +190,85 @@ describe('sync', () => {
     expect(progress).to.include.members(['sync:start', 'sync:round', 'sync:received', 'sync:end'])
   })
 
-  it('advertises reconciliation and look-ups only where it serves', async () => {
-    const light = await lightNode(await resources.node())
-    const running = await sync(light, { archive: createMemoryArchive() })
-    const self = await light.streamHost.peerStore
-      .get(light.streamHost.getConnections()[0]?.remotePeer ?? ({} as never))
-      .catch(() => undefined)
-    expect(self?.protocols ?? []).to.not.include(RECONCILIATION_PROTOCOL)
-    await running.close()
-    await running.close()
-  })
-
-  it('takes over the answer of a light node that serves: transfers and look-ups by hash', async () => {
-    const ours = makeStored(4)
-    const node = await nodeWith([])
+  it('answers a light node that serves, and asks it', async () => {
+    const [theirs, ours] = [makeStored(3), makeStored(4, 9n)]
+    const node = await nodeWith(theirs, { sync: { intervalMs: 20 } })
     const light = await lightNode(node)
     const archive = createMemoryArchive()
     await archive.putMany(ours)
-    await sync(light, { archive, serve: true })
-    expect(hashesOf(ours)).to.have.lengthOf(4)
-    expect(TRANSFER_PROTOCOL).to.be.a('string')
+    const running = await sync(light, { archive, serve: true })
+    const answered = Promise.withResolvers<void>()
+    running.onEvent(({ type, detail }) => {
+      if (type === 'sync:end' && detail.role === 'responder' && detail.sent === 4) {
+        answered.resolve()
+      }
+    })
+    // what a peer serves is told once a connection: begin another one, in case this one was earlier
+    const store = new StoreClient(light)
+    await store.has([ours[0]?.messageHash ?? new Uint8Array(32)])
+    await Promise.all(light.streamHost.getConnections().map((connection) => connection.close()))
+    await store.has([ours[0]?.messageHash ?? new Uint8Array(32)])
+    await answered.promise
+    await waitFor('both to have all', async () => {
+      return node.messageCount() === 7 && (await archive.count()) === 7
+    })
+  })
+
+  it('heals two nodes again after they were restarted, from what their databases hold', async () => {
+    const directory = resources.directory()
+    const files = [`${directory}/a.db`, `${directory}/b.db`]
+    for (const [index, databaseFile] of files.entries()) {
+      const before = await nodeWith(makeStored(20 + index, 9n), { databaseFile })
+      await before.close()
+    }
+    const [a, b] = [
+      await resources.node({ databaseFile: files[0], sync: true }),
+      await resources.node({ databaseFile: files[1], sync: true })
+    ]
+    await b.connect(a.multiaddrs[0] ?? '')
+    await waitFor('both to have all', () => a.messageCount() === 41 && b.messageCount() === 41)
+  })
+
+  it('moves a thousand messages each way', async () => {
+    const [theirs, ours] = [makeStored(1_000), makeStored(1_000, 20n)]
+    const databaseFile = `${resources.directory()}/archive.db`
+    const archive = new Archive({ file: databaseFile, ...ARCHIVE })
+    await Promise.all(
+      theirs.map((message) =>
+        archive.insert(toArchivedMessage(TOPIC, message, encodeMessage(message), 0n))
+      )
+    )
+    archive.close()
+    const node = await resources.node({ databaseFile, sync: true })
+    const local = createMemoryArchive()
+    await local.putMany(ours)
+    const running = await sync(await lightNode(node), { archive: local })
+    const result = await running.syncNow()
+    expect(result).to.deep.include({ outcome: 'reconciled', received: 1_000, sent: 1_000 })
+    await waitFor('the node to have all', () => node.messageCount() === 2_000)
+  })
+
+  it('is off unless asked for, and checks what it is asked', async () => {
+    const node = await resources.node()
+    const light = await lightNode(node)
+    const running = await sync(light, { archive: createMemoryArchive() })
+    const error = await running.syncNow().catch((caught: unknown) => caught)
+    expect(error).to.have.property('code', 'ERR_NO_USABLE_PEER')
+    expect(error).to.have.nested.property('failures[0].error.code', 'ERR_UNSUPPORTED')
+    const wrong = await resources
+      .node({ sync: { intervalMs: 0 } })
+      .catch((caught: unknown) => caught)
+    expect(wrong).to.include({ code: 'ERR_INVALID_ARGUMENT', parameter: 'sync.intervalMs' })
+  })
+
+  it('has options on the command line', () => {
+    expect(parseCommand(['--sync']))
+      .to.have.nested.property('options.sync')
+      .that.deep.equals({})
+    expect(parseCommand(['--sync', '--sync-interval', '60', '--sync-range', '7200']))
+      .to.have.nested.property('options.sync')
+      .that.deep.equals({ intervalMs: 60_000, rangeMs: 7_200_000 })
+    expect(parseCommand([])).to.have.nested.property('options.sync', undefined)
+    expect(() => parseCommand(['--sync-range', '7200'])).to.throw(UsageError)
   })
 })

@@ -1,6 +1,11 @@
 import type { Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { ConnectionError, LimitExceededError, ProtocolViolationError } from '../errors.ts'
+import {
+  ConnectionError,
+  LimitExceededError,
+  ProtocolViolationError,
+  UnsupportedError
+} from '../errors.ts'
 import { delay, withSignals } from '../lib/deadline.ts'
 
 /** The part of a libp2p stream that is used. */
@@ -40,6 +45,7 @@ export class Frames {
   readonly #unread = new Uint8ArrayList()
   #sinceTurn = 0
   #isEnded = false
+  #error: unknown
   #changed = Promise.withResolvers<void>()
 
   constructor(stream: SyncStream, maxBytes: number) {
@@ -48,16 +54,14 @@ export class Frames {
     stream.addEventListener('message', this.#onMessage)
     stream.addEventListener('end', this.#onEnd)
     stream.addEventListener('close', this.#onEnd)
-    if (stream.readableEnded || stream.status === 'aborted' || stream.status === 'reset') {
-      this.#isEnded = true
-    }
+    this.#isEnded = stream.readableEnded || this.#isBroken
   }
 
   /**
    * The next frame, which may be empty; undefined if the peer closed the stream after the last.
    *
-   * @throws {@link ConnectionError} if the stream breaks or ends within a frame, {@link LimitExceededError} for a frame that is
-   * too long, {@link ProtocolViolationError} for a malformed length, or the signal's own reason
+   * @throws {@link UnsupportedError} if the peer turns out not to speak the protocol, {@link ConnectionError} if the stream
+   * breaks or ends within a frame, {@link LimitExceededError} for a frame that is too long, {@link ProtocolViolationError} for a malformed length, or the signal's own reason
    */
   async read(signal: AbortSignal): Promise<Uint8Array | undefined> {
     for (;;) {
@@ -66,12 +70,8 @@ export class Frames {
         return frame
       }
       if (this.#isEnded) {
-        if (
-          this.#unread.byteLength > 0 ||
-          this.#stream.status === 'aborted' ||
-          this.#stream.status === 'reset'
-        ) {
-          throw new ConnectionError('the stream broke')
+        if (this.#unread.byteLength > 0 || this.#isBroken) {
+          throw this.#broken(this.#error)
         }
         return undefined
       }
@@ -117,7 +117,7 @@ export class Frames {
   /**
    * Writes a frame.
    *
-   * @throws {@link ConnectionError} if the stream or its connection broke, or the signal's own reason
+   * @throws {@link UnsupportedError} or {@link ConnectionError} if the stream broke, or the signal's own reason
    */
   async write(body: Uint8Array, signal: AbortSignal): Promise<void> {
     const frame = new Uint8ArrayList(encodeLength(body.length), body)
@@ -134,7 +134,7 @@ export class Frames {
         }
       } catch (cause) {
         signal.throwIfAborted()
-        throw new ConnectionError('the stream broke', { cause })
+        throw this.#broken(this.#error ?? cause)
       }
       this.#sinceTurn += end - offset
       this.sentBytes += end - offset
@@ -142,8 +142,12 @@ export class Frames {
     }
   }
 
-  /** Closes our side, and reads no more. Never rejects. */
-  async close(signal: AbortSignal): Promise<void> {
+  /**
+   * Closes our side, and reads no more. Never rejects.
+   *
+   * @returns whether all that was written has left
+   */
+  async close(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#stream.close({ signal })
       this.#release()
@@ -151,6 +155,7 @@ export class Frames {
     } catch {
       this.abort('the stream could not be closed')
     }
+    return !this.#isBroken
   }
 
   /** Resets the stream. */
@@ -170,9 +175,21 @@ export class Frames {
     this.#wake()
   }
 
-  readonly #onEnd = (): void => {
+  readonly #onEnd = (event: Event & { readonly error?: unknown }): void => {
     this.#isEnded = true
+    this.#error ??= event.error
     this.#wake()
+  }
+
+  get #isBroken(): boolean {
+    return /aborted|reset/.test(this.#stream.status)
+  }
+
+  /** Negotiation may travel with the first frame, so that a refusal shows later. */
+  #broken(cause: unknown): ConnectionError | UnsupportedError {
+    return cause instanceof Error && cause.name === 'UnsupportedProtocolError'
+      ? new UnsupportedError('the peer does not speak the protocol', { cause })
+      : new ConnectionError('the stream broke', { cause })
   }
 
   #wake(): void {

@@ -51,12 +51,12 @@ export async function sendMessages(
   } catch (error) {
     signal.throwIfAborted()
     if (!isWakuLightError(error) || !/CONNECTION|UNSUPPORTED/.test(error.code)) {
+      frames?.abort('the archive failed')
       throw error
     }
-  } finally {
-    await frames?.close(signal)
   }
-  return sent
+  // a peer that takes none may show it this late
+  return frames === undefined || (await frames.close(signal)) ? sent : 0
 }
 
 function toFrame(message: TransferredMessage): Uint8Array | undefined {
