@@ -205,7 +205,8 @@ class GapWalk {
   async #askOthers(): Promise<void> {
     for (;;) {
       this.#roster.complete()
-      const asking = this.#others.map((other) => {
+      const others = this.#others
+      const asking = others.map((other) => {
         other.lists ??= other.node.list(this.#range)
         const lists = other.lists.filter((list) => this.#holdsUp(list))
         return lists.length === 0
@@ -215,7 +216,7 @@ class GapWalk {
             })
       })
       await Promise.all(asking.flat())
-      if (this.#others.every(({ lists }) => lists !== undefined)) {
+      if (others.every(({ failure }) => failure === undefined)) {
         return
       }
     }

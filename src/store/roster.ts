@@ -217,10 +217,11 @@ export function toRows({ messages, protocol }: MessagePage, init: WalkInit): Row
   return init.forward ? rows : rows.reverse()
 }
 
-/** The reason why a walk did not go on. */
+/** The reason why a walk at one node did not go on. */
 export function causeOf(error: unknown): Error {
   const cause = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
-  return cause instanceof Error ? cause : new Error(String(cause))
+  const last = hasErrorCode(cause, 'ERR_NO_USABLE_PEER') ? cause.failures.at(-1)?.error : undefined
+  return last ?? (cause instanceof Error ? cause : new Error(String(cause)))
 }
 
 /** A message hash as a key. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { ConnectionError, hasErrorCode, InvalidMessageError, TimeoutError } from 'waku-light/errors'
+import { hasErrorCode } from 'waku-light/errors'
 import { toHex, toPubsubTopic } from 'waku-light/message'
 import {
   STORE_BETA4,
@@ -10,7 +10,6 @@ import {
   type StoreGeneration
 } from 'waku-light/store'
 import { STORE_BETA2 } from 'waku-light/store/beta2'
-import { encodeStoreQueryResponse } from 'waku-light/wire'
 import {
   Archive,
   inDigestOrder,
