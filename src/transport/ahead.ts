@@ -20,7 +20,7 @@ export interface Ahead {
   giveUp(): void
 }
 
-const AHEAD = Symbol('waku-light.ahead')
+const AHEAD = /* @__PURE__ */ Symbol('waku-light.ahead')
 
 /** Marks a connection. */
 export function setAhead(connection: Connection, ahead: Ahead): void {

@@ -11,8 +11,8 @@ export type EchoState = 'unsent' | 'awaited' | 'agreed' | 'refused' | 'wrong'
 /** The seam of libp2p's streams at which data comes in. */
 type Receiving = MessageStream & { onData(data: Uint8Array | Uint8ArrayList): void }
 
-const HEADER = toLine('/multistream/1.0.0')
-const REFUSAL = Uint8Array.of(...HEADER, ...toLine('na'))
+const HEADER = /* @__PURE__ */ toLine('/multistream/1.0.0')
+const REFUSAL = /* @__PURE__ */ toHello('na')
 
 /**
  * One protocol of multistream-select as its initiator writes it when it does not wait: header and protocol together, data

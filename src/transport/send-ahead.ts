@@ -6,7 +6,6 @@ import type {
   PeerId,
   PeerStore,
   SecuredConnection,
-  StreamMuxerFactory,
   Transport,
   TypedEventTarget,
   Upgrader
@@ -33,8 +32,6 @@ type Components = Parameters<WebSockets>[0] & {
 export interface SendAheadInit {
   /** For one handshake, in milliseconds: what is left of a dial is for the plain way. */
   readonly handshakeTimeoutMs: number
-  /** The current time, in milliseconds. @default Date.now */
-  readonly now?: () => number
 }
 
 /** One dial whose handshake is sent ahead. */
@@ -171,9 +168,8 @@ export class SendAhead {
       })
       echo.send()
     }
-    const streamMuxer: StreamMuxerFactory = {
-      protocol: factory.protocol,
-      [Symbol.toStringTag]: 'waku-light.ahead',
+    const streamMuxer = {
+      ...factory,
       createStreamMuxer: () => {
         const muxer = factory.createStreamMuxer(connection)
         attempt.connection = new AheadConnection({
@@ -181,11 +177,11 @@ export class SendAhead {
           secured: connection,
           spoken: this.#spokenBy(remotePeer),
           forget: (protocol) => this.#forget(remotePeer, protocol),
-          now: this.#init.now ?? Date.now
+          now: Date.now
         })
         return muxer
       }
-    } as StreamMuxerFactory
+    }
     return { ...secured, streamMuxer }
   }
 
