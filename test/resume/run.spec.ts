@@ -1,6 +1,17 @@
 import { expect } from 'chai'
-import { ConnectionError, InvalidMessageError, StorageFullError } from 'waku-light/errors'
-import { createResume, RESUME_DEFAULTS, type ResumeComponents } from 'waku-light/resume'
+import {
+  ClosedError,
+  ConnectionError,
+  InvalidMessageError,
+  StorageFullError,
+  UnsupportedError
+} from 'waku-light/errors'
+import {
+  createResume,
+  RESUME_DEFAULTS,
+  type ResumeComponents,
+  type ResumeStore
+} from 'waku-light/resume'
 import { StoreClient } from 'waku-light/store'
 import { STORE_BETA2 } from 'waku-light/store/beta2'
 import { STORE_BETA2_PROTOCOL } from 'waku-light/wire'
@@ -201,6 +212,57 @@ describe('Resume.run', () => {
         expect(await done(world)).to.include({ added: 13 })
         expect(await world.texts()).to.deep.equal(texts)
       }
+    })
+
+    it('asks one that failed again once another one has given a page', async () => {
+      const world = new World(2)
+      const texts = send(world, 20)
+      let requests = 0
+      world.onRequest = () => {
+        if (++requests % 2 === 0) {
+          throw new InvalidMessageError('garbage')
+        }
+      }
+      await done(world)
+      expect(await world.texts()).to.deep.equal(texts)
+    })
+
+    it('does not begin anew again and again where only one node could go on', async () => {
+      const world = new World(2)
+      send(world, 10)
+      let calls = 0
+      const inner = world.store()
+      const store: ResumeStore = {
+        ...inner,
+        async *queryPages(criteria, options) {
+          expect(++calls).to.be.below(10)
+          if (options.peerId === 'peer-1') {
+            throw new UnsupportedError('it cannot go on there')
+          }
+          for await (const page of inner.queryPages(criteria, options)) {
+            yield page
+            throw new ConnectionError('gone')
+          }
+        }
+      }
+      const resume = createResume({ ...world.components(), store }, world.init())
+      expect(await resume.run()).to.have.nested.property('error.code', 'ERR_NO_USABLE_PEER')
+    })
+
+    it('asks nobody else where the node is closed', async () => {
+      const world = new World(2)
+      let calls = 0
+      const store: ResumeStore = {
+        ...world.store(),
+        // biome-ignore lint/correctness/useYield: it fails first
+        async *queryPages() {
+          calls++
+          throw new ClosedError()
+        }
+      }
+      const resume = createResume({ ...world.components(), store }, world.init())
+      expect(await resume.run()).to.have.nested.property('error.code', 'ERR_CLOSED')
+      expect(calls).to.equal(1)
     })
 
     it('tells that all fail; the mark stays, and what came is kept and gone on from', async () => {
