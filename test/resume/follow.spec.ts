@@ -142,11 +142,6 @@ describe('Resume.follow', () => {
 
   it('stores what came before a batch is full, without moving the mark', async () => {
     const world = new World(1, 100)
-    await createResume(world.components(), world.init()).run()
-    world.nowMs += MINUTE_MS
-    for (let index = 0; index < 150; index++) {
-      world.send(-index, `message ${index}`)
-    }
     let puts = 0
     const marks: (bigint | undefined)[] = []
     const archive: ResumeComponents['archive'] = {
@@ -161,10 +156,24 @@ describe('Resume.follow', () => {
       }
     }
     const follower = new Follower(world, { components: { archive } })
+    await follower.until(() => follower.count('resume:ended') === 1)
+    world.nowMs += MINUTE_MS
+    for (let index = 0; index < 150; index++) {
+      world.send(-index, `message ${index}`)
+    }
     await follower.until(() => puts >= 2)
     await follower.stop()
     expect(await world.archive.count()).to.equal(150)
     expect(marks[0]).to.equal(at(START_MS))
+  })
+
+  it('takes what reached the nodes while it caught up', async () => {
+    const world = new World()
+    const follower = new Follower(world)
+    await follower.until(() => follower.count('resume:ended') === 1)
+    world.send(-19_999, 'late')
+    await follower.hasText('late')
+    await follower.stop()
   })
 
   it('filters here where nodes must not learn the topics', async () => {

@@ -626,7 +626,7 @@ describe('Resume.fillGap', () => {
       const stored = (await world.texts()).length
       const result = await resume.fillGap(gap)
       expect(result).to.include({ status: 'done', resumedFrom: gap.from, resumedTo: gap.to })
-      expect(result).to.include({ added: 10 - stored })
+      expect(result).to.include({ fetched: 10 - stored, added: 10 - stored })
       expect(await world.texts()).to.deep.equal(
         world.sent().map(({ message }) => new TextDecoder().decode(message.payload))
       )
@@ -654,6 +654,26 @@ describe('Resume.fillGap', () => {
     expect(await resume.gaps()).to.have.length(2)
     await resume.fillGap(gap)
     expect(await resume.gaps()).to.have.length(1)
+  })
+
+  it('remembers no more than it has to', async () => {
+    const { world, gap } = await absence()
+    const marks: Record<string, unknown> = {}
+    const archive: ResumeComponents['archive'] = {
+      ...world.archive,
+      putMany: async (messages, options) => {
+        Object.assign(marks, options?.marks)
+        return await world.archive.putMany(messages, options)
+      }
+    }
+    const resume = createResume(world.components(archive), world.init())
+    await resume.fillGap({ from: 0n, to: gap.to + 1n })
+    expect(Object.values(marks)).to.deep.equal([{ filled: [gap] }])
+    await resume.run()
+    expect(Object.values(marks)).to.have.length(2)
+    expect(Object.values(marks)[1]).to.deep.include({ gaps: [] })
+    await resume.fillGap({ from: 0n, to: 1n })
+    expect(Object.values(marks)[0]).to.deep.equal({ filled: [] })
   })
 
   it('keeps a gap where all nodes fail', async () => {
