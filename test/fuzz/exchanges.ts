@@ -43,7 +43,7 @@ export async function fuzzExchange(random: Random): Promise<number> {
       `a peer that sends without end (${name}) was read for ${sent} of ${ENDLESS_BYTES} bytes`
     )
   }
-  let failure: unknown
+  let failure: Error | undefined
   const memory = connectInMemory((stream) =>
     serve(stream).catch((error: unknown) => {
       if (error instanceof Error && error.message.startsWith('a peer that sends')) {

@@ -79,7 +79,7 @@ export class MemoryPeers implements ServicePeers, ClientComponents {
     const memory = connectInMemory(serve, [protocol])
     const breakOff = (): void => {
       memory.breakOff()
-      void memory.close()
+      memory.close().catch(() => undefined)
       this.#connect(peerId, protocol)
     }
     this.#connections.set(peerId, memory)
