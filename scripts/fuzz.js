@@ -3,12 +3,9 @@
 //   npm run fuzz -- --seed N --frames N --target decoders|exchange|answer|push|walk
 //
 // Without a seed, one that is printed; without frames, a hundred thousand. A failure names the seed that repeats it.
-import { spawnSync } from 'node:child_process'
-import { root } from './lib/package.js'
+import { setFlagsFromString } from 'node:v8'
+import { register } from 'tsx/esm/api'
 
-const { status } = spawnSync(
-  process.execPath,
-  ['--expose-gc', '--import', 'tsx', 'test/fuzz/main.ts', ...process.argv.slice(2)],
-  { cwd: root, stdio: 'inherit' }
-)
-process.exitCode = status ?? 1
+setFlagsFromString('--expose-gc')
+register({ tsconfig: 'tsconfig.json' })
+await import('../test/fuzz/main.ts')

@@ -53,7 +53,7 @@ export function hugeVarint(random: Random): Bytes {
 }
 
 /** An unsigned LEB128 varint. */
-export function varint(value: number): number[] {
+function varint(value: number): number[] {
   return value < 0x80 ? [value] : [(value % 0x80) | 0x80, ...varint(Math.floor(value / 0x80))]
 }
 
