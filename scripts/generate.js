@@ -73,8 +73,8 @@ function withoutStreaming(code, source) {
 }
 
 /**
- * Makes two functions of each `export namespace X`, `writeX` and `readX`, each with a codec of its own, so that a bundle
- * holds the directions in use only.
+ * Makes of each `export namespace X` a function `writeX`, with a codec that only encodes, and a table `XFields` for the strict
+ * reader of fields.ts, so that a bundle holds what is in use only.
  */
 function withoutNamespaces(code, source) {
   const kept = code.replace(/^export namespace (\w+) \{\n(.*?)^\}\n/gms, (_, name, body) => {
@@ -86,33 +86,60 @@ function withoutNamespaces(code, source) {
         `protons writes another form now: look at ${source} and at withoutNamespaces()`
       )
     }
-    const [, encode, decode] = halves.map((half) => half.replace(/^ {4}/gm, ''))
-    return [
-      codec(name, 'Writer', `${encode}, unused, unused`),
-      `export function write${name} (obj: Partial<${name}>): Uint8Array<ArrayBuffer> {\n  return encodeMessage(obj, ${writer(name)}())\n}\n`,
-      codec(name, 'Reader', `unused, ${decode}, unused`),
-      `export function read${name} (buf: Uint8Array, opts?: DecodeOptions<${name}>): ${name} {\n  return decodeMessage(buf, ${reader(name)}(), opts)\n}\n`
-    ].join('\n')
+    const encode = halves[1].replace(/^ {4}/gm, '')
+    const codec = writer(name)
+    return `let _${codec}: Codec<${name}> | undefined
+
+function ${codec} (): Codec<${name}> {
+  _${codec} ??= message<${name}>(${encode}, unused, unused)
+  return _${codec}
+}
+
+export function write${name} (obj: Partial<${name}>): Uint8Array<ArrayBuffer> {
+  return encodeMessage(obj, ${codec}())
+}
+
+export const ${name}Fields: Fields = {
+${toFields(halves[2], source)}
+}
+`
   })
   return kept
     .replace(/(\w+)\.codec\(\)\.encode\(/g, (_, name) => `${writer(name)}().encode(`)
-    .replace(/(\w+)\.codec\(\)\.decode\(/g, (_, name) => `${reader(name)}().decode(`)
-    .replace(/^import type \{ Uint8ArrayList \} from 'uint8arraylist'\n/m, '')
     .replace(
-      /\n\n(?=export)/,
-      "\n\nfunction unused (): never {\n  throw new Error('this direction is not in use')\n}\n\n"
+      /^import \{.*\} from 'protons-runtime'\n/m,
+      "import { encodeMessage, message } from 'protons-runtime'\n"
     )
+    .replace(
+      /^import type \{ Codec, DecodeOptions \} from 'protons-runtime'\nimport type \{ Uint8ArrayList \} from 'uint8arraylist'\n/m,
+      `import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
+
+function unused (): never {
+  throw new Error('not in use: fields.ts reads')
+}
+`
+    )
+}
+
+/** The table of what a generated decoder reads: `1: ['name', kind]`, with `true` behind it for a repeated field. */
+function toFields(decode, source) {
+  const cases = [...decode.matchAll(/case (\d+): \{\n(.*?)\n {12}\}/gs)]
+  return cases
+    .map(([, number, body]) => {
+      const field = body.match(
+        /obj\.(\w+)( = |\.push\()(?:reader\.(uint32|uint64|int64|sint64|bool|float|bytes|string)\(\)|(\w+)\.codec\(\)\.decode\()/
+      )
+      if (field === null) {
+        throw new Error(`a field of ${source} is of a kind that fields.ts does not read: ${body}`)
+      }
+      const [, name, how, scalar, nested] = field
+      const kind = scalar === undefined ? `() => ${nested}Fields` : `'${scalar}'`
+      return `  ${number}: ['${name}', ${kind}${how === '.push(' ? ', true' : ''}]`
+    })
+    .join(',\n')
 }
 
 function writer(name) {
   return `${name[0].toLowerCase()}${name.slice(1)}Writer`
-}
-
-function reader(name) {
-  return `${name[0].toLowerCase()}${name.slice(1)}Reader`
-}
-
-function codec(name, half, halves) {
-  const variable = half === 'Writer' ? writer(name) : reader(name)
-  return `let _${variable}: Codec<${name}> | undefined\n\nfunction ${variable} (): Codec<${name}> {\n  _${variable} ??= message<${name}>(${halves})\n  return _${variable}\n}\n`
 }

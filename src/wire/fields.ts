@@ -1,19 +1,13 @@
 import { InvalidMessageError, LimitExceededError } from '../errors.ts'
 
-/** What a field is expected to hold: a scalar, a repeated one with a bound, or a message with a table of its own. */
-export type FieldKind = ScalarKind | RepeatedField | FieldTable
+/** What a field holds: a scalar, or a message with fields of its own. */
+export type FieldKind = ScalarKind | (() => Fields)
 
-type ScalarKind = 'bool' | 'uint32' | 'uint64' | 'fixed32' | 'bytes' | 'string'
+type ScalarKind = 'bool' | 'uint32' | 'uint64' | 'int64' | 'sint64' | 'float' | 'bytes' | 'string'
 
-/** A repeated field that may occur `maxCount` times. */
-interface RepeatedField {
-  readonly repeated: 'bytes' | 'string' | FieldTable
-  readonly maxCount: number
-}
-
-/** The fields of a message, by number. */
-export interface FieldTable {
-  readonly [fieldNumber: number]: FieldKind
+/** The fields of a message, by number: the name, what it holds, and whether it is repeated. */
+export interface Fields {
+  readonly [fieldNumber: number]: readonly [name: string, kind: FieldKind, isRepeated?: true]
 }
 
 /**
@@ -27,23 +21,16 @@ const FIXED64 = 1
 const DELIMITED = 2
 const FIXED32 = 5
 
-/**
- * Called for each field: its number, its wire type, the bounds of its value (without the length of a delimited one), and
- * where its tag starts.
- */
+/** Called for each field: its number, its wire type, and the bounds of its value (without the length of a delimited one). */
 export type FieldVisitor = (
   fieldNumber: number,
   wireType: number,
   start: number,
-  end: number,
-  tagStart: number
+  end: number
 ) => void
 
 /**
  * Walks over the top-level fields of an encoded protobuf message.
- *
- * The generated decoders trust their input in places: some truncated numbers pass, groups recurse. This walk is strict, so
- * what it lets through they read as it was meant.
  *
  * @throws {@link InvalidMessageError} for truncation, a varint that is longer than it need be or than 64 bits, field number
  * 0, or a wire type that is not in use
@@ -55,9 +42,8 @@ export function visitFields(
   to = bytes.length
 ): void {
   for (let position = from; position < to; ) {
-    const tagStart = position
-    const tagEnd = varintEnd(bytes, tagStart, to, 5)
-    const tag = smallVarint(bytes, tagStart, tagEnd)
+    const tagEnd = varintEnd(bytes, position, to, 5)
+    const tag = smallVarint(bytes, position, tagEnd)
     const fieldNumber = Math.floor(tag / 8)
     const wireType = tag % 8
     if (fieldNumber === 0) {
@@ -77,111 +63,113 @@ export function visitFields(
     if (position > to) {
       throw new InvalidMessageError(`field ${fieldNumber} is truncated`)
     }
-    visit(fieldNumber, wireType, start, position, tagStart)
+    visit(fieldNumber, wireType, start, position)
   }
 }
 
 /**
- * Decodes with generated code, after a check that the bytes are a message of the given fields. Fields that are not in the
- * table are skipped, and so are those with another wire type than the table's, as the reference node does.
+ * Reads a message of the given fields. What is not in the table is skipped, and so is a field with another wire type than the
+ * table's, as the reference node does; of a field that is not repeated, the last one counts. Bytes are views of the input.
  *
+ * Reading is done here and not by protons-runtime, whose reader trusts its input in places: some truncated numbers pass,
+ * groups recurse, and a wrong wire type is read as if it were right.
+ *
+ * @param maxCount - how often a repeated field may occur
  * @throws {@link InvalidMessageError} as {@link visitFields}, and for a number over 32 bits where 32 are specified, a boolean
  * other than 0 and 1, or a string that is not UTF-8
- * @throws {@link LimitExceededError} for more occurrences of a field than its `maxCount`
+ * @throws {@link LimitExceededError} for more occurrences of a field than `maxCount`
  */
-export function decodeChecked<T>(
-  decode: (bytes: Uint8Array) => T,
+export function readFields<T>(
   bytes: Uint8Array,
-  table: FieldTable
+  fields: Fields,
+  maxCount = DEFAULT_MAX_COUNT,
+  from = 0,
+  to = bytes.length
 ): T {
-  const mistyped: number[] = []
-  checkFields(bytes, table, 0, bytes.length, mistyped)
-  return decode(mistyped.length === 0 ? bytes : hideFields(bytes, mistyped))
-}
-
-function checkFields(
-  bytes: Uint8Array,
-  table: FieldTable,
-  from: number,
-  to: number,
-  mistyped: number[]
-): void {
-  const counts: Record<number, number> = {}
+  const message: Record<string, unknown> = {}
+  for (const fieldNumber in fields) {
+    const [name = '', , isRepeated] = fields[fieldNumber] ?? []
+    if (isRepeated) {
+      message[name] = []
+    }
+  }
   visitFields(
     bytes,
-    (fieldNumber, wireType, start, end, tagStart) => {
-      let kind = table[fieldNumber]
-      if (kind === undefined) {
+    (fieldNumber, wireType, start, end) => {
+      const field = fields[fieldNumber]
+      if (field === undefined || wireType !== toWireType(field[1])) {
         return
       }
-      if (isRepeated(kind)) {
-        const { repeated, maxCount } = kind
-        if (wireType === DELIMITED) {
-          const count = (counts[fieldNumber] ?? 0) + 1
-          counts[fieldNumber] = count
-          if (count > maxCount) {
-            throw new LimitExceededError(
-              `field ${fieldNumber} occurs more than ${maxCount} times`,
-              maxCount
-            )
-          }
-        }
-        kind = repeated
-      }
-      if (wireType !== toWireType(kind)) {
-        mistyped.push(tagStart)
-      } else if (kind === 'bool' && (bytes[start] ?? 0) > 1) {
-        throw new InvalidMessageError(`field ${fieldNumber} is neither 0 nor 1`)
-      } else if (kind === 'uint32') {
-        if (end - start > 5 || (end - start === 5 && (bytes[end - 1] ?? 0) > 0x0f)) {
-          throw new InvalidMessageError(`field ${fieldNumber} exceeds 32 bits`)
-        }
-      } else if (kind === 'string') {
-        assertUtf8(bytes, start, end)
-      } else if (typeof kind === 'object') {
-        checkFields(bytes, kind, start, end, mistyped)
+      const [name, kind] = field
+      const value =
+        typeof kind === 'function'
+          ? readFields(bytes, kind(), maxCount, start, end)
+          : readScalar(bytes, kind, start, end)
+      const list = message[name]
+      if (!Array.isArray(list)) {
+        message[name] = value
+      } else if (list.push(value) > maxCount) {
+        throw new LimitExceededError(`${name} occurs more than ${maxCount} times`, maxCount)
       }
     },
     from,
     to
   )
+  return message as T
 }
 
-function isRepeated(kind: FieldKind): kind is RepeatedField {
-  return typeof kind === 'object' && 'repeated' in kind
-}
-
-function toWireType(kind: ScalarKind | FieldTable): number {
-  if (kind === 'uint32' || kind === 'uint64' || kind === 'bool') {
-    return VARINT
+function toWireType(kind: FieldKind): number {
+  if (kind === 'bytes' || kind === 'string' || typeof kind === 'function') {
+    return DELIMITED
   }
-  return kind === 'fixed32' ? FIXED32 : DELIMITED
+  return kind === 'float' ? FIXED32 : VARINT
 }
 
-/**
- * A copy in which some fields have another number, so that the generated decoders, which never look at a known field's wire
- * type, skip them. No table uses 15 or 2047, the last numbers whose tags have one and two bytes; all its own are below.
- */
-function hideFields(bytes: Uint8Array, tagStarts: readonly number[]): Uint8Array {
-  const copy = Uint8Array.from(bytes)
-  for (const tagStart of tagStarts) {
-    const tag = bytes[tagStart] ?? 0
-    copy[tagStart] = (tag & 0x87) | 0x78
-    if (tag >= 0x80) {
-      copy[tagStart + 1] = 0x7f
+function readScalar(bytes: Uint8Array, kind: ScalarKind, start: number, end: number): unknown {
+  switch (kind) {
+    case 'bytes':
+      return bytes.subarray(start, end)
+    case 'string':
+      return readText(bytes, start, end)
+    case 'uint32':
+      return smallVarint(bytes, start, end)
+    case 'float':
+      return new DataView(bytes.buffer, bytes.byteOffset + start).getFloat32(0, true)
+    case 'bool': {
+      const value = smallVarint(bytes, start, end)
+      if (value > 1) {
+        throw new InvalidMessageError('a boolean is neither 0 nor 1')
+      }
+      return value === 1
+    }
+    default: {
+      const value = varint(bytes, start, end)
+      if (kind === 'sint64') {
+        return (value >> 1n) ^ -(value & 1n)
+      }
+      return kind === 'int64' ? BigInt.asIntN(64, value) : value
     }
   }
-  return copy
+}
+
+/** Seven bytes at a time fit into a number exactly. */
+function varint(bytes: Uint8Array, start: number, end: number): bigint {
+  const middle = Math.min(start + 7, end)
+  const low = BigInt(groups(bytes, start, middle))
+  return middle === end ? low : low | (BigInt(groups(bytes, middle, end)) << 49n)
+}
+
+function groups(bytes: Uint8Array, start: number, end: number): number {
+  let value = 0
+  for (let index = end - 1; index >= start; index--) {
+    value = value * 128 + ((bytes[index] ?? 0) & 0x7f)
+  }
+  return value
 }
 
 /** The value of a varint of at most 32 bits; `end` as {@link varintEnd} gives it. */
 export function smallVarint(bytes: Uint8Array, start: number, end: number): number {
-  let value = 0
-  let factor = 1
-  for (let index = start; index < end; index++) {
-    value += ((bytes[index] ?? 0) & 0x7f) * factor
-    factor *= 128
-  }
+  const value = end - start > 5 ? Number.POSITIVE_INFINITY : groups(bytes, start, end)
   if (value > 0xffffffff) {
     throw new InvalidMessageError('varint exceeds 32 bits')
   }
@@ -220,15 +208,12 @@ export function unlessEmpty<T extends Uint8Array>(bytes: T | undefined): T | und
   return bytes?.length ? bytes : undefined
 }
 
-function assertUtf8(bytes: Uint8Array, start: number, end: number): void {
-  for (let index = start; index < end; index++) {
-    if ((bytes[index] ?? 0) >= 0x80) {
-      try {
-        new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(start, end))
-        return
-      } catch (cause) {
-        throw new InvalidMessageError('a string is not UTF-8', { cause })
-      }
-    }
+const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function readText(bytes: Uint8Array, start: number, end: number): string {
+  try {
+    return decoder.decode(bytes.subarray(start, end))
+  } catch (cause) {
+    throw new InvalidMessageError('a string is not UTF-8', { cause })
   }
 }

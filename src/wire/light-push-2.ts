@@ -1,6 +1,10 @@
 import { InvalidMessageError } from '../errors.ts'
-import { decodeChecked, type FieldTable } from './fields.ts'
-import { readPushRpc, writePushRpc } from './generated/light-push-2.ts'
+import { readFields } from './fields.ts'
+import {
+  type PushRpc as EncodedPushRpc,
+  PushRpcFields,
+  writePushRpc
+} from './generated/light-push-2.ts'
 
 /** Protocol id of light push, older generation. */
 export const LIGHT_PUSH_2_PROTOCOL = '/vac/waku/lightpush/2.0.0-beta1'
@@ -21,12 +25,6 @@ export interface LegacyPushResponse {
   readonly info?: string
 }
 
-const FIELDS: FieldTable = {
-  1: 'string',
-  2: { 1: 'string', 2: 'bytes' },
-  3: { 1: 'bool', 2: 'string' }
-}
-
 /** Encodes a request. */
 export function encodeLegacyPushRequest({
   requestId,
@@ -42,7 +40,7 @@ export function encodeLegacyPushRequest({
  * @throws {@link InvalidMessageError} if it does not decode or a part is absent
  */
 export function decodeLegacyPushRequest(bytes: Uint8Array): LegacyPushRequest {
-  const { requestId, request } = decodeChecked(readPushRpc, bytes, FIELDS)
+  const { requestId, request } = readFields<EncodedPushRpc>(bytes, PushRpcFields)
   if (requestId === undefined || request === undefined) {
     throw new InvalidMessageError(
       `light push request has no ${requestId === undefined ? 'request id' : 'request'}`
@@ -72,7 +70,7 @@ export function encodeLegacyPushResponse({
  * @throws {@link InvalidMessageError} if it does not decode or is no response
  */
 export function decodeLegacyPushResponse(bytes: Uint8Array): LegacyPushResponse {
-  const { requestId = '', response } = decodeChecked(readPushRpc, bytes, FIELDS)
+  const { requestId = '', response } = readFields<EncodedPushRpc>(bytes, PushRpcFields)
   if (response === undefined) {
     throw new InvalidMessageError('light push answer holds no response')
   }

@@ -1,8 +1,10 @@
 import { InvalidMessageError } from '../errors.ts'
-import { decodeChecked, type FieldTable } from './fields.ts'
+import { readFields } from './fields.ts'
 import {
-  readLightPushRequest,
-  readLightPushResponse,
+  type LightPushRequest as EncodedLightPushRequest,
+  type LightPushResponse as EncodedLightPushResponse,
+  LightPushRequestFields,
+  LightPushResponseFields,
   writeLightPushRequest,
   writeLightPushResponse
 } from './generated/light-push-3.ts'
@@ -30,9 +32,6 @@ export interface LightPushResponse {
   readonly relayPeerCount?: number
 }
 
-const REQUEST_FIELDS: FieldTable = { 1: 'string', 20: 'string', 21: 'bytes' }
-const RESPONSE_FIELDS: FieldTable = { 1: 'string', 10: 'uint32', 11: 'string', 12: 'uint32' }
-
 /** Encodes a request. */
 export function encodeLightPushRequest(request: LightPushRequest): Uint8Array<ArrayBuffer> {
   return writeLightPushRequest({ ...request, pubsubTopic: request.pubsubTopic || undefined })
@@ -44,10 +43,9 @@ export function encodeLightPushRequest(request: LightPushRequest): Uint8Array<Ar
  * @throws {@link InvalidMessageError} if it does not decode, or request id or message is absent
  */
 export function decodeLightPushRequest(bytes: Uint8Array): LightPushRequest {
-  const { requestId, pubsubTopic, message } = decodeChecked(
-    readLightPushRequest,
+  const { requestId, pubsubTopic, message } = readFields<EncodedLightPushRequest>(
     bytes,
-    REQUEST_FIELDS
+    LightPushRequestFields
   )
   if (requestId === undefined || message === undefined) {
     throw new InvalidMessageError(
@@ -75,6 +73,6 @@ export function decodeLightPushResponse(bytes: Uint8Array): LightPushResponse {
     requestId = '',
     statusCode = 0,
     ...rest
-  } = decodeChecked(readLightPushResponse, bytes, RESPONSE_FIELDS)
+  } = readFields<EncodedLightPushResponse>(bytes, LightPushResponseFields)
   return { requestId, statusCode, ...rest }
 }

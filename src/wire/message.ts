@@ -1,17 +1,11 @@
 import { InvalidMessageError } from '../errors.ts'
 import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
-import { decodeChecked, type FieldTable, toSigned64, unlessEmpty } from './fields.ts'
-import { readWakuMessage, writeWakuMessage } from './generated/message.ts'
-
-const FIELDS: FieldTable = {
-  1: 'bytes',
-  2: 'string',
-  3: 'uint32',
-  10: 'uint64',
-  11: 'bytes',
-  21: 'bytes',
-  31: 'bool'
-}
+import { readFields, toSigned64, unlessEmpty } from './fields.ts'
+import {
+  type WakuMessage as EncodedWakuMessage,
+  WakuMessageFields,
+  writeWakuMessage
+} from './generated/message.ts'
 
 /**
  * Encodes a message in its minimal form: payload and content topic always, optional fields only where they say something.
@@ -42,7 +36,7 @@ export function encodeWakuMessage(message: WakuMessage): Uint8Array<ArrayBuffer>
  */
 export function decodeWakuMessage(bytes: Uint8Array): WakuMessage {
   const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } =
-    decodeChecked(readWakuMessage, bytes, FIELDS)
+    readFields<EncodedWakuMessage>(bytes, WakuMessageFields)
   if (payload === undefined || contentTopic === undefined) {
     throw new InvalidMessageError(
       `message has no ${payload === undefined ? 'payload' : 'content topic'}`

@@ -1,6 +1,10 @@
 import { LimitExceededError } from '../errors.ts'
-import { decodeChecked, smallVarint, varintEnd, visitFields } from './fields.ts'
-import { readWakuMetadata, writeWakuMetadata } from './generated/metadata.ts'
+import { readFields, smallVarint, varintEnd, visitFields } from './fields.ts'
+import {
+  type WakuMetadata as EncodedWakuMetadata,
+  WakuMetadataFields,
+  writeWakuMetadata
+} from './generated/metadata.ts'
 
 /** Protocol id of metadata. */
 export const METADATA_PROTOCOL = '/vac/waku/metadata/1.0.0'
@@ -45,7 +49,7 @@ export function decodeMetadata(bytes: Uint8Array): Metadata {
   if (bytes.length > MAX_METADATA_BYTES) {
     throw new LimitExceededError(`metadata of ${bytes.length} bytes`, MAX_METADATA_BYTES)
   }
-  const { clusterId } = decodeChecked(readWakuMetadata, bytes, { 1: 'uint32', 3: 'bytes' })
+  const { clusterId } = readFields<EncodedWakuMetadata>(bytes, WakuMetadataFields)
   const shards: Record<number, number[]> = { 2: [], 3: [] }
   visitFields(bytes, (fieldNumber, wireType, start, end) => {
     const list = shards[fieldNumber]

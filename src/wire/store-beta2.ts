@@ -1,12 +1,13 @@
 import { InvalidMessageError } from '../errors.ts'
+import { DEFAULT_MAX_COUNT, readFields, toSigned64, unlessEmpty } from './fields.ts'
 import {
-  DEFAULT_MAX_COUNT,
-  decodeChecked,
-  type FieldTable,
-  toSigned64,
-  unlessEmpty
-} from './fields.ts'
-import { readHistoryRpc, readIndex, writeHistoryRpc, writeIndex } from './generated/store-beta2.ts'
+  type HistoryRpc as EncodedHistoryRpc,
+  type Index as EncodedIndex,
+  HistoryRpcFields,
+  IndexFields,
+  writeHistoryRpc,
+  writeIndex
+} from './generated/store-beta2.ts'
 
 /** Protocol id of store, first generation with pagination. */
 export const STORE_BETA2_PROTOCOL = '/vac/waku/store/2.0.0-beta2'
@@ -45,14 +46,6 @@ export interface HistoryIndexBeta2 {
 
 const FORWARD = 0
 const BACKWARD = 1
-
-const INDEX_FIELDS: FieldTable = { 1: 'bytes', 2: 'fixed32' }
-const PAGING_FIELDS: FieldTable = { 1: 'uint64', 2: 'bytes', 3: 'uint32' }
-const toFields = (maxCount: number): FieldTable => ({
-  1: 'string',
-  2: { 2: { repeated: 'string', maxCount }, 3: PAGING_FIELDS },
-  3: { 2: { repeated: 'bytes', maxCount }, 3: PAGING_FIELDS }
-})
 
 interface EncodedPagingInfo {
   pageSize?: bigint
@@ -96,7 +89,7 @@ export function decodeHistoryQueryBeta2(
   bytes: Uint8Array,
   maxTopics = DEFAULT_MAX_COUNT
 ): HistoryQueryBeta2 {
-  const { requestId, query } = decodeChecked(readHistoryRpc, bytes, toFields(maxTopics))
+  const { requestId, query } = readFields<EncodedHistoryRpc>(bytes, HistoryRpcFields, maxTopics)
   if (requestId === undefined || query === undefined) {
     throw new InvalidMessageError(
       `history query has no ${requestId === undefined ? 'request id' : 'query'}`
@@ -128,7 +121,11 @@ export function decodeHistoryResponseBeta2(
   bytes: Uint8Array,
   maxMessages = DEFAULT_MAX_COUNT
 ): HistoryResponseBeta2 {
-  const { requestId = '', response } = decodeChecked(readHistoryRpc, bytes, toFields(maxMessages))
+  const { requestId = '', response } = readFields<EncodedHistoryRpc>(
+    bytes,
+    HistoryRpcFields,
+    maxMessages
+  )
   if (response === undefined) {
     throw new InvalidMessageError('history answer holds no response')
   }
@@ -150,7 +147,7 @@ export function encodeHistoryIndexBeta2(index: HistoryIndexBeta2): Uint8Array<Ar
  * @throws {@link InvalidMessageError} if it does not decode, has no digest, or its time is no number
  */
 export function decodeHistoryIndexBeta2(bytes: Uint8Array): HistoryIndexBeta2 {
-  const { digest, receivedTime = 0 } = decodeChecked(readIndex, bytes, INDEX_FIELDS)
+  const { digest, receivedTime = 0 } = readFields<EncodedIndex>(bytes, IndexFields)
   if (digest === undefined) {
     throw new InvalidMessageError('index has no digest')
   }

@@ -1,12 +1,13 @@
 import { InvalidMessageError } from '../errors.ts'
+import { DEFAULT_MAX_COUNT, readFields, toSigned64, unlessEmpty } from './fields.ts'
 import {
-  DEFAULT_MAX_COUNT,
-  decodeChecked,
-  type FieldTable,
-  toSigned64,
-  unlessEmpty
-} from './fields.ts'
-import { readHistoryRpc, readIndex, writeHistoryRpc, writeIndex } from './generated/store-beta4.ts'
+  type HistoryRpc as EncodedHistoryRpc,
+  type Index as EncodedIndex,
+  HistoryRpcFields,
+  IndexFields,
+  writeHistoryRpc,
+  writeIndex
+} from './generated/store-beta4.ts'
 
 /** Protocol id of store, the generation before store-query. */
 export const STORE_BETA4_PROTOCOL = '/vac/waku/store/2.0.0-beta4'
@@ -55,20 +56,6 @@ export interface HistoryIndex {
 const BACKWARD = 0
 const FORWARD = 1
 
-const INDEX_FIELDS: FieldTable = { 1: 'bytes', 2: 'uint64', 3: 'uint64', 4: 'string' }
-const PAGING_FIELDS: FieldTable = { 1: 'uint64', 2: 'bytes', 3: 'uint32' }
-const toFields = (maxCount: number): FieldTable => ({
-  1: 'string',
-  2: {
-    2: 'string',
-    3: { repeated: { 1: 'string' }, maxCount },
-    4: PAGING_FIELDS,
-    5: 'uint64',
-    6: 'uint64'
-  },
-  3: { 2: { repeated: 'bytes', maxCount }, 3: PAGING_FIELDS, 4: 'uint32' }
-})
-
 /** Encodes a request. Paging info with a direction is always written: its default differs from node to node. */
 export function encodeHistoryQuery(query: HistoryQuery): Uint8Array<ArrayBuffer> {
   return writeHistoryRpc({
@@ -99,7 +86,11 @@ export function decodeHistoryQuery(
   bytes: Uint8Array,
   maxContentTopics = DEFAULT_MAX_COUNT
 ): HistoryQuery {
-  const { requestId, query } = decodeChecked(readHistoryRpc, bytes, toFields(maxContentTopics))
+  const { requestId, query } = readFields<EncodedHistoryRpc>(
+    bytes,
+    HistoryRpcFields,
+    maxContentTopics
+  )
   if (requestId === undefined || query === undefined) {
     throw new InvalidMessageError(
       `history query has no ${requestId === undefined ? 'request id' : 'query'}`
@@ -156,7 +147,7 @@ export function decodeHistoryResponse(
     requestId = '',
     query,
     response
-  } = decodeChecked(readHistoryRpc, bytes, toFields(maxMessages))
+  } = readFields<EncodedHistoryRpc>(bytes, HistoryRpcFields, maxMessages)
   if (response === undefined && query !== undefined) {
     throw new InvalidMessageError('history answer holds a query')
   }
@@ -189,7 +180,7 @@ export function decodeHistoryIndex(bytes: Uint8Array): HistoryIndex {
     receiverTime = 0n,
     senderTime = 0n,
     pubsubTopic = ''
-  } = decodeChecked(readIndex, bytes, INDEX_FIELDS)
+  } = readFields<EncodedIndex>(bytes, IndexFields)
   if (digest === undefined) {
     throw new InvalidMessageError('index has no digest')
   }

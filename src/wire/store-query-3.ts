@@ -1,9 +1,12 @@
 import { InvalidMessageError } from '../errors.ts'
-import { decodeChecked, type FieldTable, toSigned64, unlessEmpty } from './fields.ts'
+import { readFields, toSigned64, unlessEmpty } from './fields.ts'
 import {
-  readStoreQueryRequest,
-  readStoreQueryResponse,
-  readWakuMessageKeyValue,
+  type StoreQueryRequest as EncodedStoreQueryRequest,
+  type StoreQueryResponse as EncodedStoreQueryResponse,
+  type WakuMessageKeyValue as EncodedWakuMessageKeyValue,
+  StoreQueryRequestFields,
+  StoreQueryResponseFields,
+  WakuMessageKeyValueFields,
   writeStoreQueryRequest,
   writeStoreQueryResponse,
   writeWakuMessageKeyValue
@@ -53,27 +56,6 @@ export interface WakuMessageKeyValue {
   readonly pubsubTopic?: string
 }
 
-const toRequestFields = (maxCount: number): FieldTable => ({
-  1: 'string',
-  2: 'bool',
-  10: 'string',
-  11: { repeated: 'string', maxCount },
-  12: 'uint64',
-  13: 'uint64',
-  20: { repeated: 'bytes', maxCount },
-  51: 'bytes',
-  52: 'bool',
-  53: 'uint64'
-})
-const toResponseFields = (maxCount: number): FieldTable => ({
-  1: 'string',
-  10: 'uint32',
-  11: 'string',
-  20: { repeated: 'bytes', maxCount },
-  51: 'bytes'
-})
-const ENTRY_FIELDS: FieldTable = { 1: 'bytes', 2: 'bytes', 3: 'string' }
-
 /** Encodes a request. Booleans are always written: an absent direction means backward. */
 export function encodeStoreQueryRequest(request: StoreQueryRequest): Uint8Array<ArrayBuffer> {
   return writeStoreQueryRequest({
@@ -100,7 +82,7 @@ export function decodeStoreQueryRequest(bytes: Uint8Array, maxCount: number): St
     includeData = false,
     paginationForward = false,
     ...rest
-  } = decodeChecked(readStoreQueryRequest, bytes, toRequestFields(maxCount))
+  } = readFields<EncodedStoreQueryRequest>(bytes, StoreQueryRequestFields, maxCount)
   if (requestId === undefined) {
     throw new InvalidMessageError('store query request has no request id')
   }
@@ -130,7 +112,7 @@ export function decodeStoreQueryResponse(
     statusCode = 0,
     paginationCursor,
     ...rest
-  } = decodeChecked(readStoreQueryResponse, bytes, toResponseFields(maxMessages))
+  } = readFields<EncodedStoreQueryResponse>(bytes, StoreQueryResponseFields, maxMessages)
   return { requestId, statusCode, ...rest, paginationCursor: unlessEmpty(paginationCursor) }
 }
 
@@ -145,10 +127,9 @@ export function encodeWakuMessageKeyValue(entry: WakuMessageKeyValue): Uint8Arra
  * @throws {@link InvalidMessageError} if it does not decode, or its hash is not 32 bytes long
  */
 export function decodeWakuMessageKeyValue(bytes: Uint8Array): WakuMessageKeyValue {
-  const { messageHash, message, pubsubTopic } = decodeChecked(
-    readWakuMessageKeyValue,
+  const { messageHash, message, pubsubTopic } = readFields<EncodedWakuMessageKeyValue>(
     bytes,
-    ENTRY_FIELDS
+    WakuMessageKeyValueFields
   )
   if (messageHash?.length !== 32) {
     throw new InvalidMessageError(`message hash of ${messageHash?.length ?? 0} bytes`)

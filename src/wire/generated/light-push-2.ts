@@ -1,9 +1,10 @@
 // Generated from protos/light-push-2.proto by `npm run generate`. Do not edit.
-import { decodeMessage, encodeMessage, message } from 'protons-runtime'
-import type { Codec, DecodeOptions } from 'protons-runtime'
+import { encodeMessage, message } from 'protons-runtime'
+import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
 
 function unused (): never {
-  throw new Error('this direction is not in use')
+  throw new Error('not in use: fields.ts reads')
 }
 
 export interface PushRpc {
@@ -46,48 +47,10 @@ export function writePushRpc (obj: Partial<PushRpc>): Uint8Array<ArrayBuffer> {
   return encodeMessage(obj, pushRpcWriter())
 }
 
-let _pushRpcReader: Codec<PushRpc> | undefined
-
-function pushRpcReader (): Codec<PushRpc> {
-  _pushRpcReader ??= message<PushRpc>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.requestId = reader.string()
-          break
-        }
-        case 2: {
-          obj.request = pushRequestReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.request
-          })
-          break
-        }
-        case 3: {
-          obj.response = pushResponseReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.response
-          })
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _pushRpcReader
-}
-
-export function readPushRpc (buf: Uint8Array, opts?: DecodeOptions<PushRpc>): PushRpc {
-  return decodeMessage(buf, pushRpcReader(), opts)
+export const PushRpcFields: Fields = {
+  1: ['requestId', 'string'],
+  2: ['request', () => PushRequestFields],
+  3: ['response', () => PushResponseFields]
 }
 
 export interface PushRequest {
@@ -124,40 +87,9 @@ export function writePushRequest (obj: Partial<PushRequest>): Uint8Array<ArrayBu
   return encodeMessage(obj, pushRequestWriter())
 }
 
-let _pushRequestReader: Codec<PushRequest> | undefined
-
-function pushRequestReader (): Codec<PushRequest> {
-  _pushRequestReader ??= message<PushRequest>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.pubsubTopic = reader.string()
-          break
-        }
-        case 2: {
-          obj.message = reader.bytes()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _pushRequestReader
-}
-
-export function readPushRequest (buf: Uint8Array, opts?: DecodeOptions<PushRequest>): PushRequest {
-  return decodeMessage(buf, pushRequestReader(), opts)
+export const PushRequestFields: Fields = {
+  1: ['pubsubTopic', 'string'],
+  2: ['message', 'bytes']
 }
 
 export interface PushResponse {
@@ -194,38 +126,7 @@ export function writePushResponse (obj: Partial<PushResponse>): Uint8Array<Array
   return encodeMessage(obj, pushResponseWriter())
 }
 
-let _pushResponseReader: Codec<PushResponse> | undefined
-
-function pushResponseReader (): Codec<PushResponse> {
-  _pushResponseReader ??= message<PushResponse>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.isSuccess = reader.bool()
-          break
-        }
-        case 2: {
-          obj.info = reader.string()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _pushResponseReader
-}
-
-export function readPushResponse (buf: Uint8Array, opts?: DecodeOptions<PushResponse>): PushResponse {
-  return decodeMessage(buf, pushResponseReader(), opts)
+export const PushResponseFields: Fields = {
+  1: ['isSuccess', 'bool'],
+  2: ['info', 'string']
 }

@@ -1,9 +1,10 @@
 // Generated from protos/light-push-3.proto by `npm run generate`. Do not edit.
-import { decodeMessage, encodeMessage, message } from 'protons-runtime'
-import type { Codec, DecodeOptions } from 'protons-runtime'
+import { encodeMessage, message } from 'protons-runtime'
+import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
 
 function unused (): never {
-  throw new Error('this direction is not in use')
+  throw new Error('not in use: fields.ts reads')
 }
 
 export interface LightPushRequest {
@@ -46,44 +47,10 @@ export function writeLightPushRequest (obj: Partial<LightPushRequest>): Uint8Arr
   return encodeMessage(obj, lightPushRequestWriter())
 }
 
-let _lightPushRequestReader: Codec<LightPushRequest> | undefined
-
-function lightPushRequestReader (): Codec<LightPushRequest> {
-  _lightPushRequestReader ??= message<LightPushRequest>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.requestId = reader.string()
-          break
-        }
-        case 20: {
-          obj.pubsubTopic = reader.string()
-          break
-        }
-        case 21: {
-          obj.message = reader.bytes()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _lightPushRequestReader
-}
-
-export function readLightPushRequest (buf: Uint8Array, opts?: DecodeOptions<LightPushRequest>): LightPushRequest {
-  return decodeMessage(buf, lightPushRequestReader(), opts)
+export const LightPushRequestFields: Fields = {
+  1: ['requestId', 'string'],
+  20: ['pubsubTopic', 'string'],
+  21: ['message', 'bytes']
 }
 
 export interface LightPushResponse {
@@ -132,46 +99,9 @@ export function writeLightPushResponse (obj: Partial<LightPushResponse>): Uint8A
   return encodeMessage(obj, lightPushResponseWriter())
 }
 
-let _lightPushResponseReader: Codec<LightPushResponse> | undefined
-
-function lightPushResponseReader (): Codec<LightPushResponse> {
-  _lightPushResponseReader ??= message<LightPushResponse>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.requestId = reader.string()
-          break
-        }
-        case 10: {
-          obj.statusCode = reader.uint32()
-          break
-        }
-        case 11: {
-          obj.statusDesc = reader.string()
-          break
-        }
-        case 12: {
-          obj.relayPeerCount = reader.uint32()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _lightPushResponseReader
-}
-
-export function readLightPushResponse (buf: Uint8Array, opts?: DecodeOptions<LightPushResponse>): LightPushResponse {
-  return decodeMessage(buf, lightPushResponseReader(), opts)
+export const LightPushResponseFields: Fields = {
+  1: ['requestId', 'string'],
+  10: ['statusCode', 'uint32'],
+  11: ['statusDesc', 'string'],
+  12: ['relayPeerCount', 'uint32']
 }

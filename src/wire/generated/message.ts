@@ -1,9 +1,10 @@
 // Generated from protos/message.proto by `npm run generate`. Do not edit.
-import { decodeMessage, encodeMessage, message } from 'protons-runtime'
-import type { Codec, DecodeOptions } from 'protons-runtime'
+import { encodeMessage, message } from 'protons-runtime'
+import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
 
 function unused (): never {
-  throw new Error('this direction is not in use')
+  throw new Error('not in use: fields.ts reads')
 }
 
 export interface WakuMessage {
@@ -70,58 +71,12 @@ export function writeWakuMessage (obj: Partial<WakuMessage>): Uint8Array<ArrayBu
   return encodeMessage(obj, wakuMessageWriter())
 }
 
-let _wakuMessageReader: Codec<WakuMessage> | undefined
-
-function wakuMessageReader (): Codec<WakuMessage> {
-  _wakuMessageReader ??= message<WakuMessage>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.payload = reader.bytes()
-          break
-        }
-        case 2: {
-          obj.contentTopic = reader.string()
-          break
-        }
-        case 3: {
-          obj.version = reader.uint32()
-          break
-        }
-        case 10: {
-          obj.timestamp = reader.sint64()
-          break
-        }
-        case 11: {
-          obj.meta = reader.bytes()
-          break
-        }
-        case 21: {
-          obj.rateLimitProof = reader.bytes()
-          break
-        }
-        case 31: {
-          obj.ephemeral = reader.bool()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _wakuMessageReader
-}
-
-export function readWakuMessage (buf: Uint8Array, opts?: DecodeOptions<WakuMessage>): WakuMessage {
-  return decodeMessage(buf, wakuMessageReader(), opts)
+export const WakuMessageFields: Fields = {
+  1: ['payload', 'bytes'],
+  2: ['contentTopic', 'string'],
+  3: ['version', 'uint32'],
+  10: ['timestamp', 'sint64'],
+  11: ['meta', 'bytes'],
+  21: ['rateLimitProof', 'bytes'],
+  31: ['ephemeral', 'bool']
 }

@@ -1,9 +1,10 @@
 // Generated from protos/metadata.proto by `npm run generate`. Do not edit.
-import { decodeMessage, encodeMessage, message } from 'protons-runtime'
-import type { Codec, DecodeOptions } from 'protons-runtime'
+import { encodeMessage, message } from 'protons-runtime'
+import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
 
 function unused (): never {
-  throw new Error('this direction is not in use')
+  throw new Error('not in use: fields.ts reads')
 }
 
 export interface WakuMetadata {
@@ -40,38 +41,7 @@ export function writeWakuMetadata (obj: Partial<WakuMetadata>): Uint8Array<Array
   return encodeMessage(obj, wakuMetadataWriter())
 }
 
-let _wakuMetadataReader: Codec<WakuMetadata> | undefined
-
-function wakuMetadataReader (): Codec<WakuMetadata> {
-  _wakuMetadataReader ??= message<WakuMetadata>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.clusterId = reader.uint32()
-          break
-        }
-        case 3: {
-          obj.shards = reader.bytes()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _wakuMetadataReader
-}
-
-export function readWakuMetadata (buf: Uint8Array, opts?: DecodeOptions<WakuMetadata>): WakuMetadata {
-  return decodeMessage(buf, wakuMetadataReader(), opts)
+export const WakuMetadataFields: Fields = {
+  1: ['clusterId', 'uint32'],
+  3: ['shards', 'bytes']
 }

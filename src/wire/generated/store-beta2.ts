@@ -1,9 +1,10 @@
 // Generated from protos/store-beta2.proto by `npm run generate`. Do not edit.
-import { decodeMessage, encodeMessage, MaxLengthError, message } from 'protons-runtime'
-import type { Codec, DecodeOptions } from 'protons-runtime'
+import { encodeMessage, message } from 'protons-runtime'
+import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
 
 function unused (): never {
-  throw new Error('this direction is not in use')
+  throw new Error('not in use: fields.ts reads')
 }
 
 export interface HistoryRpc {
@@ -46,48 +47,10 @@ export function writeHistoryRpc (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuff
   return encodeMessage(obj, historyRpcWriter())
 }
 
-let _historyRpcReader: Codec<HistoryRpc> | undefined
-
-function historyRpcReader (): Codec<HistoryRpc> {
-  _historyRpcReader ??= message<HistoryRpc>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.requestId = reader.string()
-          break
-        }
-        case 2: {
-          obj.query = historyQueryReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.query
-          })
-          break
-        }
-        case 3: {
-          obj.response = historyResponseReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.response
-          })
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _historyRpcReader
-}
-
-export function readHistoryRpc (buf: Uint8Array, opts?: DecodeOptions<HistoryRpc>): HistoryRpc {
-  return decodeMessage(buf, historyRpcReader(), opts)
+export const HistoryRpcFields: Fields = {
+  1: ['requestId', 'string'],
+  2: ['query', () => HistoryQueryFields],
+  3: ['response', () => HistoryResponseFields]
 }
 
 export interface HistoryQuery {
@@ -126,48 +89,9 @@ export function writeHistoryQuery (obj: Partial<HistoryQuery>): Uint8Array<Array
   return encodeMessage(obj, historyQueryWriter())
 }
 
-let _historyQueryReader: Codec<HistoryQuery> | undefined
-
-function historyQueryReader (): Codec<HistoryQuery> {
-  _historyQueryReader ??= message<HistoryQuery>(unused, (reader, length, opts = {}) => {
-    const obj: any = {
-      topics: []
-    }
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 2: {
-          if (opts.limits?.topics != null && obj.topics.length === opts.limits.topics) {
-            throw new MaxLengthError('Decode error - repeated field "topics" had too many elements')
-          }
-
-          obj.topics.push(reader.string())
-          break
-        }
-        case 3: {
-          obj.pagingInfo = pagingInfoReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.pagingInfo
-          })
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _historyQueryReader
-}
-
-export function readHistoryQuery (buf: Uint8Array, opts?: DecodeOptions<HistoryQuery>): HistoryQuery {
-  return decodeMessage(buf, historyQueryReader(), opts)
+export const HistoryQueryFields: Fields = {
+  2: ['topics', 'string', true],
+  3: ['pagingInfo', () => PagingInfoFields]
 }
 
 export interface PagingInfo {
@@ -210,44 +134,10 @@ export function writePagingInfo (obj: Partial<PagingInfo>): Uint8Array<ArrayBuff
   return encodeMessage(obj, pagingInfoWriter())
 }
 
-let _pagingInfoReader: Codec<PagingInfo> | undefined
-
-function pagingInfoReader (): Codec<PagingInfo> {
-  _pagingInfoReader ??= message<PagingInfo>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.pageSize = reader.int64()
-          break
-        }
-        case 2: {
-          obj.cursor = reader.bytes()
-          break
-        }
-        case 3: {
-          obj.direction = reader.uint32()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _pagingInfoReader
-}
-
-export function readPagingInfo (buf: Uint8Array, opts?: DecodeOptions<PagingInfo>): PagingInfo {
-  return decodeMessage(buf, pagingInfoReader(), opts)
+export const PagingInfoFields: Fields = {
+  1: ['pageSize', 'int64'],
+  2: ['cursor', 'bytes'],
+  3: ['direction', 'uint32']
 }
 
 export interface Index {
@@ -284,40 +174,9 @@ export function writeIndex (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
   return encodeMessage(obj, indexWriter())
 }
 
-let _indexReader: Codec<Index> | undefined
-
-function indexReader (): Codec<Index> {
-  _indexReader ??= message<Index>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.digest = reader.bytes()
-          break
-        }
-        case 2: {
-          obj.receivedTime = reader.float()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _indexReader
-}
-
-export function readIndex (buf: Uint8Array, opts?: DecodeOptions<Index>): Index {
-  return decodeMessage(buf, indexReader(), opts)
+export const IndexFields: Fields = {
+  1: ['digest', 'bytes'],
+  2: ['receivedTime', 'float']
 }
 
 export interface HistoryResponse {
@@ -356,46 +215,7 @@ export function writeHistoryResponse (obj: Partial<HistoryResponse>): Uint8Array
   return encodeMessage(obj, historyResponseWriter())
 }
 
-let _historyResponseReader: Codec<HistoryResponse> | undefined
-
-function historyResponseReader (): Codec<HistoryResponse> {
-  _historyResponseReader ??= message<HistoryResponse>(unused, (reader, length, opts = {}) => {
-    const obj: any = {
-      messages: []
-    }
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 2: {
-          if (opts.limits?.messages != null && obj.messages.length === opts.limits.messages) {
-            throw new MaxLengthError('Decode error - repeated field "messages" had too many elements')
-          }
-
-          obj.messages.push(reader.bytes())
-          break
-        }
-        case 3: {
-          obj.pagingInfo = pagingInfoReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.pagingInfo
-          })
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _historyResponseReader
-}
-
-export function readHistoryResponse (buf: Uint8Array, opts?: DecodeOptions<HistoryResponse>): HistoryResponse {
-  return decodeMessage(buf, historyResponseReader(), opts)
+export const HistoryResponseFields: Fields = {
+  2: ['messages', 'bytes', true],
+  3: ['pagingInfo', () => PagingInfoFields]
 }

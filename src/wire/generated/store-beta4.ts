@@ -1,9 +1,10 @@
 // Generated from protos/store-beta4.proto by `npm run generate`. Do not edit.
-import { decodeMessage, encodeMessage, MaxLengthError, message } from 'protons-runtime'
-import type { Codec, DecodeOptions } from 'protons-runtime'
+import { encodeMessage, message } from 'protons-runtime'
+import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
 
 function unused (): never {
-  throw new Error('this direction is not in use')
+  throw new Error('not in use: fields.ts reads')
 }
 
 export interface HistoryRpc {
@@ -46,48 +47,10 @@ export function writeHistoryRpc (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuff
   return encodeMessage(obj, historyRpcWriter())
 }
 
-let _historyRpcReader: Codec<HistoryRpc> | undefined
-
-function historyRpcReader (): Codec<HistoryRpc> {
-  _historyRpcReader ??= message<HistoryRpc>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.requestId = reader.string()
-          break
-        }
-        case 2: {
-          obj.query = historyQueryReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.query
-          })
-          break
-        }
-        case 3: {
-          obj.response = historyResponseReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.response
-          })
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _historyRpcReader
-}
-
-export function readHistoryRpc (buf: Uint8Array, opts?: DecodeOptions<HistoryRpc>): HistoryRpc {
-  return decodeMessage(buf, historyRpcReader(), opts)
+export const HistoryRpcFields: Fields = {
+  1: ['requestId', 'string'],
+  2: ['query', () => HistoryQueryFields],
+  3: ['response', () => HistoryResponseFields]
 }
 
 export interface HistoryQuery {
@@ -144,62 +107,12 @@ export function writeHistoryQuery (obj: Partial<HistoryQuery>): Uint8Array<Array
   return encodeMessage(obj, historyQueryWriter())
 }
 
-let _historyQueryReader: Codec<HistoryQuery> | undefined
-
-function historyQueryReader (): Codec<HistoryQuery> {
-  _historyQueryReader ??= message<HistoryQuery>(unused, (reader, length, opts = {}) => {
-    const obj: any = {
-      contentFilters: []
-    }
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 2: {
-          obj.pubsubTopic = reader.string()
-          break
-        }
-        case 3: {
-          if (opts.limits?.contentFilters != null && obj.contentFilters.length === opts.limits.contentFilters) {
-            throw new MaxLengthError('Decode error - repeated field "contentFilters" had too many elements')
-          }
-
-          obj.contentFilters.push(contentFilterReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.contentFilters$
-          }))
-          break
-        }
-        case 4: {
-          obj.pagingInfo = pagingInfoReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.pagingInfo
-          })
-          break
-        }
-        case 5: {
-          obj.startTime = reader.sint64()
-          break
-        }
-        case 6: {
-          obj.endTime = reader.sint64()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _historyQueryReader
-}
-
-export function readHistoryQuery (buf: Uint8Array, opts?: DecodeOptions<HistoryQuery>): HistoryQuery {
-  return decodeMessage(buf, historyQueryReader(), opts)
+export const HistoryQueryFields: Fields = {
+  2: ['pubsubTopic', 'string'],
+  3: ['contentFilters', () => ContentFilterFields, true],
+  4: ['pagingInfo', () => PagingInfoFields],
+  5: ['startTime', 'sint64'],
+  6: ['endTime', 'sint64']
 }
 
 export interface ContentFilter {
@@ -230,36 +143,8 @@ export function writeContentFilter (obj: Partial<ContentFilter>): Uint8Array<Arr
   return encodeMessage(obj, contentFilterWriter())
 }
 
-let _contentFilterReader: Codec<ContentFilter> | undefined
-
-function contentFilterReader (): Codec<ContentFilter> {
-  _contentFilterReader ??= message<ContentFilter>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.contentTopic = reader.string()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _contentFilterReader
-}
-
-export function readContentFilter (buf: Uint8Array, opts?: DecodeOptions<ContentFilter>): ContentFilter {
-  return decodeMessage(buf, contentFilterReader(), opts)
+export const ContentFilterFields: Fields = {
+  1: ['contentTopic', 'string']
 }
 
 export interface PagingInfo {
@@ -302,44 +187,10 @@ export function writePagingInfo (obj: Partial<PagingInfo>): Uint8Array<ArrayBuff
   return encodeMessage(obj, pagingInfoWriter())
 }
 
-let _pagingInfoReader: Codec<PagingInfo> | undefined
-
-function pagingInfoReader (): Codec<PagingInfo> {
-  _pagingInfoReader ??= message<PagingInfo>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.pageSize = reader.uint64()
-          break
-        }
-        case 2: {
-          obj.cursor = reader.bytes()
-          break
-        }
-        case 3: {
-          obj.direction = reader.uint32()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _pagingInfoReader
-}
-
-export function readPagingInfo (buf: Uint8Array, opts?: DecodeOptions<PagingInfo>): PagingInfo {
-  return decodeMessage(buf, pagingInfoReader(), opts)
+export const PagingInfoFields: Fields = {
+  1: ['pageSize', 'uint64'],
+  2: ['cursor', 'bytes'],
+  3: ['direction', 'uint32']
 }
 
 export interface Index {
@@ -388,48 +239,11 @@ export function writeIndex (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
   return encodeMessage(obj, indexWriter())
 }
 
-let _indexReader: Codec<Index> | undefined
-
-function indexReader (): Codec<Index> {
-  _indexReader ??= message<Index>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.digest = reader.bytes()
-          break
-        }
-        case 2: {
-          obj.receiverTime = reader.sint64()
-          break
-        }
-        case 3: {
-          obj.senderTime = reader.sint64()
-          break
-        }
-        case 4: {
-          obj.pubsubTopic = reader.string()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _indexReader
-}
-
-export function readIndex (buf: Uint8Array, opts?: DecodeOptions<Index>): Index {
-  return decodeMessage(buf, indexReader(), opts)
+export const IndexFields: Fields = {
+  1: ['digest', 'bytes'],
+  2: ['receiverTime', 'sint64'],
+  3: ['senderTime', 'sint64'],
+  4: ['pubsubTopic', 'string']
 }
 
 export interface HistoryResponse {
@@ -474,50 +288,8 @@ export function writeHistoryResponse (obj: Partial<HistoryResponse>): Uint8Array
   return encodeMessage(obj, historyResponseWriter())
 }
 
-let _historyResponseReader: Codec<HistoryResponse> | undefined
-
-function historyResponseReader (): Codec<HistoryResponse> {
-  _historyResponseReader ??= message<HistoryResponse>(unused, (reader, length, opts = {}) => {
-    const obj: any = {
-      messages: []
-    }
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 2: {
-          if (opts.limits?.messages != null && obj.messages.length === opts.limits.messages) {
-            throw new MaxLengthError('Decode error - repeated field "messages" had too many elements')
-          }
-
-          obj.messages.push(reader.bytes())
-          break
-        }
-        case 3: {
-          obj.pagingInfo = pagingInfoReader().decode(reader, reader.uint32(), {
-            limits: opts.limits?.pagingInfo
-          })
-          break
-        }
-        case 4: {
-          obj.error = reader.uint32()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _historyResponseReader
-}
-
-export function readHistoryResponse (buf: Uint8Array, opts?: DecodeOptions<HistoryResponse>): HistoryResponse {
-  return decodeMessage(buf, historyResponseReader(), opts)
+export const HistoryResponseFields: Fields = {
+  2: ['messages', 'bytes', true],
+  3: ['pagingInfo', () => PagingInfoFields],
+  4: ['error', 'uint32']
 }

@@ -1,9 +1,10 @@
 // Generated from protos/store-query-3.proto by `npm run generate`. Do not edit.
-import { decodeMessage, encodeMessage, MaxLengthError, message } from 'protons-runtime'
-import type { Codec, DecodeOptions } from 'protons-runtime'
+import { encodeMessage, message } from 'protons-runtime'
+import type { Codec } from 'protons-runtime'
+import type { Fields } from '../fields.ts'
 
 function unused (): never {
-  throw new Error('this direction is not in use')
+  throw new Error('not in use: fields.ts reads')
 }
 
 export interface StoreQueryRequest {
@@ -92,83 +93,17 @@ export function writeStoreQueryRequest (obj: Partial<StoreQueryRequest>): Uint8A
   return encodeMessage(obj, storeQueryRequestWriter())
 }
 
-let _storeQueryRequestReader: Codec<StoreQueryRequest> | undefined
-
-function storeQueryRequestReader (): Codec<StoreQueryRequest> {
-  _storeQueryRequestReader ??= message<StoreQueryRequest>(unused, (reader, length, opts = {}) => {
-    const obj: any = {
-      contentTopics: [],
-      messageHashes: []
-    }
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.requestId = reader.string()
-          break
-        }
-        case 2: {
-          obj.includeData = reader.bool()
-          break
-        }
-        case 10: {
-          obj.pubsubTopic = reader.string()
-          break
-        }
-        case 11: {
-          if (opts.limits?.contentTopics != null && obj.contentTopics.length === opts.limits.contentTopics) {
-            throw new MaxLengthError('Decode error - repeated field "contentTopics" had too many elements')
-          }
-
-          obj.contentTopics.push(reader.string())
-          break
-        }
-        case 12: {
-          obj.timeStart = reader.sint64()
-          break
-        }
-        case 13: {
-          obj.timeEnd = reader.sint64()
-          break
-        }
-        case 20: {
-          if (opts.limits?.messageHashes != null && obj.messageHashes.length === opts.limits.messageHashes) {
-            throw new MaxLengthError('Decode error - repeated field "messageHashes" had too many elements')
-          }
-
-          obj.messageHashes.push(reader.bytes())
-          break
-        }
-        case 51: {
-          obj.paginationCursor = reader.bytes()
-          break
-        }
-        case 52: {
-          obj.paginationForward = reader.bool()
-          break
-        }
-        case 53: {
-          obj.paginationLimit = reader.uint64()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _storeQueryRequestReader
-}
-
-export function readStoreQueryRequest (buf: Uint8Array, opts?: DecodeOptions<StoreQueryRequest>): StoreQueryRequest {
-  return decodeMessage(buf, storeQueryRequestReader(), opts)
+export const StoreQueryRequestFields: Fields = {
+  1: ['requestId', 'string'],
+  2: ['includeData', 'bool'],
+  10: ['pubsubTopic', 'string'],
+  11: ['contentTopics', 'string', true],
+  12: ['timeStart', 'sint64'],
+  13: ['timeEnd', 'sint64'],
+  20: ['messageHashes', 'bytes', true],
+  51: ['paginationCursor', 'bytes'],
+  52: ['paginationForward', 'bool'],
+  53: ['paginationLimit', 'uint64']
 }
 
 export interface StoreQueryResponse {
@@ -225,58 +160,12 @@ export function writeStoreQueryResponse (obj: Partial<StoreQueryResponse>): Uint
   return encodeMessage(obj, storeQueryResponseWriter())
 }
 
-let _storeQueryResponseReader: Codec<StoreQueryResponse> | undefined
-
-function storeQueryResponseReader (): Codec<StoreQueryResponse> {
-  _storeQueryResponseReader ??= message<StoreQueryResponse>(unused, (reader, length, opts = {}) => {
-    const obj: any = {
-      messages: []
-    }
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.requestId = reader.string()
-          break
-        }
-        case 10: {
-          obj.statusCode = reader.uint32()
-          break
-        }
-        case 11: {
-          obj.statusDesc = reader.string()
-          break
-        }
-        case 20: {
-          if (opts.limits?.messages != null && obj.messages.length === opts.limits.messages) {
-            throw new MaxLengthError('Decode error - repeated field "messages" had too many elements')
-          }
-
-          obj.messages.push(reader.bytes())
-          break
-        }
-        case 51: {
-          obj.paginationCursor = reader.bytes()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _storeQueryResponseReader
-}
-
-export function readStoreQueryResponse (buf: Uint8Array, opts?: DecodeOptions<StoreQueryResponse>): StoreQueryResponse {
-  return decodeMessage(buf, storeQueryResponseReader(), opts)
+export const StoreQueryResponseFields: Fields = {
+  1: ['requestId', 'string'],
+  10: ['statusCode', 'uint32'],
+  11: ['statusDesc', 'string'],
+  20: ['messages', 'bytes', true],
+  51: ['paginationCursor', 'bytes']
 }
 
 export interface WakuMessageKeyValue {
@@ -319,42 +208,8 @@ export function writeWakuMessageKeyValue (obj: Partial<WakuMessageKeyValue>): Ui
   return encodeMessage(obj, wakuMessageKeyValueWriter())
 }
 
-let _wakuMessageKeyValueReader: Codec<WakuMessageKeyValue> | undefined
-
-function wakuMessageKeyValueReader (): Codec<WakuMessageKeyValue> {
-  _wakuMessageKeyValueReader ??= message<WakuMessageKeyValue>(unused, (reader, length, opts = {}) => {
-    const obj: any = {}
-
-    const end = length == null ? reader.len : reader.pos + length
-
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-
-      switch (tag >>> 3) {
-        case 1: {
-          obj.messageHash = reader.bytes()
-          break
-        }
-        case 2: {
-          obj.message = reader.bytes()
-          break
-        }
-        case 3: {
-          obj.pubsubTopic = reader.string()
-          break
-        }
-        default: {
-          reader.skipType(tag & 7)
-          break
-        }
-      }
-    }
-
-    return obj
-  }, unused)
-  return _wakuMessageKeyValueReader
-}
-
-export function readWakuMessageKeyValue (buf: Uint8Array, opts?: DecodeOptions<WakuMessageKeyValue>): WakuMessageKeyValue {
-  return decodeMessage(buf, wakuMessageKeyValueReader(), opts)
+export const WakuMessageKeyValueFields: Fields = {
+  1: ['messageHash', 'bytes'],
+  2: ['message', 'bytes'],
+  3: ['pubsubTopic', 'string']
 }
