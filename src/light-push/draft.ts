@@ -51,7 +51,7 @@ export function toDraft(
   assertPositive({ maxAttempts, redundancy }, ['maxAttempts', 'redundancy'])
   const canConfirm = confirm === 'stored' && settings.store !== undefined && ephemeral !== true
   if (confirm !== 'published' && !canConfirm) {
-    throw new InvalidArgumentError('confirm', "'stored' needs a store, and a message to be stored")
+    throw new InvalidArgumentError('confirm', "'stored' needs a store, and a message that is kept")
   }
   return draft
 }

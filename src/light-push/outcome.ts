@@ -90,24 +90,19 @@ export function summarize(attempts: readonly PushVerdict[]): PushStatus {
 /** Codes of a refusal that another time may bring another answer to. */
 const PASSING: readonly unknown[] = [500, 504]
 
-/** What stays wrong with a node. */
-const LASTING: readonly string[] = [
-  'ERR_ADDRESS',
-  'ERR_CLUSTER_MISMATCH',
-  'ERR_INVALID_ARGUMENT',
-  'ERR_UNSUPPORTED'
-]
+/** Codes of what stays wrong with a node. */
+const LASTING = /ADDRESS|CLUSTER|ARGUMENT|UNSUPPORTED/
 
 /** True if the node is not to be asked again: it has the message, will never take it, or cannot. */
 export function isFinal({ status, reason, statusCode, error }: PushAttempt): boolean {
   return (
     status === 'published' ||
     (reason === 'refused' && !PASSING.includes(statusCode)) ||
-    (reason === 'not-sent' && isWakuLightError(error) && LASTING.includes(error.code))
+    (reason === 'not-sent' && isWakuLightError(error) && LASTING.test(error.code))
   )
 }
 
-const SEEN_BEFORE = /already (seen|known|received|published|relayed|exists)|duplicate message/i
+const SEEN_BEFORE = /already (seen|known|received)|duplicate message/i
 
 /** True if the node says that it had the message already. */
 export function isSeenBefore({ status, statusDesc = '' }: PushVerdict): boolean {

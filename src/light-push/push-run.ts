@@ -1,14 +1,11 @@
-import { hasErrorCode, InvalidArgumentError, NoUsablePeerError } from '../errors.ts'
+import { hasErrorCode, NoUsablePeerError } from '../errors.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
 import { report } from '../lib/report.ts'
-import { assertMessage, type WakuMessage } from '../message/message.ts'
-import { messageHash } from '../message/message-hash.ts'
-import { toPubsubTopic } from '../message/topics.ts'
-import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
-import { encodeWakuMessage } from '../wire/message.ts'
-import { copy, stamp } from './draft.ts'
+import type { WakuMessage } from '../message/message.ts'
+import type { ServicePeers } from '../transport/service-peers.ts'
 import type { LightPushGeneration } from './generation.ts'
+import { type Candidate, type NodeRecords, nextOf } from './nodes.ts'
 import type { PushOptions, PushSettings } from './options.ts'
 import {
   isFinal,
@@ -16,28 +13,17 @@ import {
   type PushAttempt,
   type PushResult,
   type PushVerdict,
-  type SealedMessage,
   summarize
 } from './outcome.ts'
+import { isPresent } from './presence.ts'
 import type { Rests } from './rests.ts'
+import { type Sealed, seal } from './seal.ts'
 
 /** Largest answer to a push that is read, in bytes. */
 const MAX_RESPONSE_BYTES = 64 * 1024
 
 /** How often a store node is asked, before a message is taken to be missing. */
 const MAX_LOOKUPS = 4
-
-/** What a store node may be off by that looks messages up by their time: 30 s, in nanoseconds. */
-const TIME_SLACK = 30_000_000_000n
-
-/** What one push knows of a node. */
-interface NodeRecord {
-  tries: number
-  /** Tries of which nobody knows what became: each may have brought the message there. */
-  unknowns: number
-  /** True while a try is under way, and after one that leaves nothing to be tried. */
-  isOut: boolean
-}
 
 /** What a push works with. */
 export interface PushRunInit {
@@ -47,25 +33,16 @@ export interface PushRunInit {
   readonly options: PushOptions
 }
 
-interface Candidate {
-  readonly peer: ServicePeer
-  readonly node: NodeRecord
-  readonly restMs: number
-}
-
-interface Sealed {
-  readonly message: WakuMessage
-  readonly told: SealedMessage
-  readonly bytes: Uint8Array<ArrayBuffer>
-}
-
 /** One push: its tries at all nodes, and what they have come to so far. */
 export class PushRun {
-  readonly #init: PushRunInit
+  readonly #servicePeers: ServicePeers
+  readonly #settings: PushSettings
+  readonly #rests: Rests
+  readonly #options: PushOptions
   readonly #timeoutMs: number
   readonly #startedAtMs: number
   readonly #attempts: PushAttempt[] = []
-  readonly #nodes = new Map<string, NodeRecord>()
+  readonly #nodes: NodeRecords = new Map()
   /** Ends the tries under way. */
   readonly #interrupts = new Set<(reason: unknown) => void>()
   /** Aborted when there is no reason to wait any more: at the first success, and at the end. */
@@ -79,8 +56,11 @@ export class PushRun {
   #stored: boolean | undefined
 
   constructor(init: PushRunInit) {
-    const { options, settings } = init
-    this.#init = init
+    const { servicePeers, settings, rests, options } = init
+    this.#servicePeers = servicePeers
+    this.#settings = settings
+    this.#rests = rests
+    this.#options = options
     this.#timeoutMs = options.timeoutMs ?? settings.timeoutMs
     this.#startedAtMs = settings.now()
     this.#remaining =
@@ -95,14 +75,15 @@ export class PushRun {
    * @throws as {@link LightPushClient.push}
    */
   async run(draft: WakuMessage): Promise<PushResult> {
-    const { options } = this.#init
     let error: unknown
     try {
-      await withDeadline('push', options, this.#timeoutMs, (signal) => this.#push(draft, signal))
+      await withDeadline('push', this.#options, this.#timeoutMs, (signal) =>
+        this.#push(draft, signal)
+      )
     } catch (reason) {
       const isOutcome =
         hasErrorCode(reason, 'ERR_TIMEOUT') || hasErrorCode(reason, 'ERR_NO_USABLE_PEER')
-      if (this.#written === 0 && (options.signal?.aborted === true || !isOutcome)) {
+      if (this.#written === 0 && (this.#options.signal?.aborted === true || !isOutcome)) {
         throw reason
       }
       error = reason
@@ -126,7 +107,7 @@ export class PushRun {
       status,
       ...this.#sealed?.told,
       ...(counts.length > 0 && { relayPeerCount: Math.max(...counts) }),
-      ...(options.confirm === 'stored' &&
+      ...(this.#options.confirm === 'stored' &&
         status !== 'failed' && { stored: this.#stored ?? 'unknown' }),
       attempts: this.#attempts,
       ...(error !== undefined && { error })
@@ -134,62 +115,40 @@ export class PushRun {
   }
 
   async #push(draft: WakuMessage, signal: AbortSignal): Promise<void> {
-    const { servicePeers, options } = this.#init
-    const sealed = await this.#seal(draft, signal)
+    const sealed = await seal(draft, this.#servicePeers, this.#settings, this.#options, signal)
     signal.throwIfAborted()
     this.#sealed = sealed
-    report(options.onProgress, { type: 'light-push:sealed', detail: sealed.told })
-    const peers = servicePeers.candidates()
+    report(this.#options.onProgress, { type: 'light-push:sealed', detail: sealed.told })
+    const peers = this.#servicePeers.candidates()
     if (peers.length === 0) {
       throw new NoUsablePeerError([])
     }
-    const lanes = peers.slice(0, Math.ceil(options.redundancy ?? 1))
+    const lanes = peers.slice(0, Math.ceil(this.#options.redundancy ?? 1))
     await Promise.all(lanes.map(() => this.#pursue(sealed, signal)))
-    if (options.confirm === 'stored' && summarize(this.#attempts) !== 'failed') {
+    if (this.#options.confirm === 'stored' && summarize(this.#attempts) !== 'failed') {
       await this.#confirm(sealed, signal)
-    }
-  }
-
-  /** The message as it is sent: with its timestamp, and with a proof if there is one to ask for. */
-  async #seal(draft: WakuMessage, signal: AbortSignal): Promise<Sealed> {
-    const { servicePeers, settings, options } = this.#init
-    const network = await servicePeers.network(signal)
-    const pubsubTopic =
-      options.pubsubTopic ?? toPubsubTopic(draft.contentTopic, network, 'message.contentTopic')
-    let message = stamp(draft, settings)
-    if (options.proof !== undefined) {
-      const rateLimitProof = copy(await options.proof(message, pubsubTopic))
-      message = { ...message, rateLimitProof }
-      assertMessage(message, settings.maxMessageBytes)
-    }
-    const { timestamp } = message
-    return {
-      message,
-      told: { messageHash: messageHash(pubsubTopic, message), pubsubTopic, timestamp },
-      bytes: encodeWakuMessage(message)
     }
   }
 
   /** Tries until one node took it, no other is left to be tried, or the tries of this push are used up. */
   async #pursue(sealed: Sealed, signal: AbortSignal): Promise<void> {
-    const { settings, rests, options } = this.#init
     const enough = this.#enough.signal
     let pauses = 0
     for (let isRested = false; this.#remaining > 0; ) {
-      const next = this.#next()
+      const next = nextOf(this.#servicePeers.candidates(), this.#nodes, this.#rests)
       if (next === undefined) {
         return
       }
       const { restMs, node } = next
       if ((restMs > 0 || node.tries > 0) && !isRested) {
-        const pauseMs = restMs + rests.backoffMs(pauses++)
-        const isLate = settings.now() + pauseMs >= this.#startedAtMs + this.#timeoutMs
+        const pauseMs = restMs + this.#rests.backoffMs(pauses++)
+        const isLate = this.#settings.now() + pauseMs >= this.#startedAtMs + this.#timeoutMs
         if (isLate || enough.aborted) {
           return
         }
-        report(options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
-        await withSignals([signal, enough], (either) => settings.wait(pauseMs, either)).catch(() =>
-          signal.throwIfAborted()
+        report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
+        await withSignals([signal, enough], (either) => this.#settings.wait(pauseMs, either)).catch(
+          () => signal.throwIfAborted()
         )
         isRested = true
         if (enough.aborted || (node.unknowns > 0 && (await this.#isStored(sealed, signal)))) {
@@ -205,36 +164,13 @@ export class PushRun {
     }
   }
 
-  /** The node to try next: one that cannot have the message before others, untried ones first. */
-  #next(): Candidate | undefined {
-    const { servicePeers, rests } = this.#init
-    const fresh = { tries: 0, unknowns: 0, isOut: false }
-    const [next] = servicePeers
-      .candidates()
-      .map((peer) => ({
-        peer,
-        node: this.#nodes.get(peer.peerId) ?? { ...fresh },
-        restMs: rests.remainingMs(peer.peerId)
-      }))
-      .filter(({ node }) => !node.isOut && node.unknowns < 2)
-      .sort(
-        (a, b) =>
-          a.node.unknowns - b.node.unknowns ||
-          Number(a.restMs > 0) - Number(b.restMs > 0) ||
-          a.node.tries - b.node.tries ||
-          a.restMs - b.restMs
-      )
-    return next
-  }
-
   async #attempt(
     { peer, node }: Candidate,
     { bytes, told }: Sealed,
     signal: AbortSignal
   ): Promise<PushAttempt> {
-    const { servicePeers, settings, rests, options } = this.#init
     const requestId = createRequestId()
-    const startedAtMs = settings.now()
+    const startedAtMs = this.#settings.now()
     let isWritten = false
     let protocol: string | undefined
     let { peerId } = peer
@@ -245,7 +181,7 @@ export class PushRun {
 
     const done = (verdict: PushVerdict, error?: unknown): PushAttempt => {
       this.#interrupts.delete(broken)
-      const durationMs = settings.now() - startedAtMs
+      const durationMs = this.#settings.now() - startedAtMs
       const attempt = { ...verdict, peerId, protocol, startedAtMs, durationMs, error }
       node.isOut = isFinal(attempt)
       if (verdict.status === 'unknown') {
@@ -256,7 +192,7 @@ export class PushRun {
       }
       if (!this.#isSettled) {
         this.#attempts.push(attempt)
-        report(options.onProgress, { type: 'light-push:attempted', detail: attempt })
+        report(this.#options.onProgress, { type: 'light-push:attempted', detail: attempt })
       }
       if (verdict.status === 'published') {
         this.#enough.abort()
@@ -272,16 +208,20 @@ export class PushRun {
       )
     this.#interrupts.add(broken)
 
-    report(options.onProgress, { type: 'light-push:attempt', detail: { peerId } })
+    const { generations, attemptTimeoutMs } = this.#settings
+    const generationOf = (spoken: string): LightPushGeneration =>
+      generations.find((one) => one.protocol === spoken) as LightPushGeneration // one of those asked for
+
+    report(this.#options.onProgress, { type: 'light-push:attempt', detail: { peerId } })
     try {
-      return await withDeadline('push', { signal }, settings.attemptTimeoutMs, async (inner) => {
-        const reply = await servicePeers.request(
+      return await withDeadline('push', { signal }, attemptTimeoutMs, async (inner) => {
+        const reply = await this.#servicePeers.request(
           peer,
           {
-            protocols: settings.generations.map((generation) => generation.protocol),
+            protocols: generations.map((one) => one.protocol),
             encode: (spoken) => {
               protocol = spoken
-              return this.#generation(spoken).encode(requestId, told.pubsubTopic, bytes)
+              return generationOf(spoken).encode(requestId, told.pubsubTopic, bytes)
             },
             maxResponseBytes: MAX_RESPONSE_BYTES,
             onWrite: () => {
@@ -297,8 +237,8 @@ export class PushRun {
           inner
         )
         peerId = reply.peerId
-        const verdict = this.#generation(reply.protocol).decode(reply.bytes, requestId, peerId)
-        rests.set(peerId, verdict.reason !== 'rate-limited')
+        const verdict = generationOf(reply.protocol).decode(reply.bytes, requestId, peerId)
+        this.#rests.set(peerId, verdict.reason !== 'rate-limited')
         return done(
           isSeenBefore(verdict) && summarize(this.#attempts) !== 'failed'
             ? { ...verdict, status: 'published', reason: 'already-seen' }
@@ -313,53 +253,28 @@ export class PushRun {
     }
   }
 
-  #generation(protocol: string): LightPushGeneration {
-    const generation = this.#init.settings.generations.find((one) => one.protocol === protocol)
-    if (generation === undefined) {
-      throw new InvalidArgumentError('generations', `has none for ${protocol}`)
-    }
-    return generation
+  /** Whether a store node has the message, if one is to be asked. */
+  async #isStored(
+    { contentTopic, told }: Sealed,
+    signal: AbortSignal
+  ): Promise<boolean | undefined> {
+    const isStored =
+      this.#options.confirm === 'stored'
+        ? await isPresent(this.#settings, contentTopic, told, signal)
+        : undefined
+    this.#stored ||= isStored || undefined
+    return isStored
   }
 
   /** Asks a store node several times, over time, before a message is taken to be missing. */
   async #confirm(sealed: Sealed, signal: AbortSignal): Promise<void> {
-    const { settings, rests } = this.#init
     let absences = 0
     for (let count = 0; count < MAX_LOOKUPS && this.#stored !== true; count++) {
-      await settings.wait(rests.backoffMs(count), signal)
+      await this.#settings.wait(this.#rests.backoffMs(count), signal)
       absences += (await this.#isStored(sealed, signal)) === false ? 1 : 0
     }
     if (absences === MAX_LOOKUPS) {
       this.#stored = false
-    }
-  }
-
-  /** Whether a store node has the message; undefined if none answers, or none is to be asked. */
-  async #isStored({ message, told }: Sealed, signal: AbortSignal): Promise<boolean | undefined> {
-    const { settings, options } = this.#init
-    if (options.confirm !== 'stored') {
-      return undefined
-    }
-    try {
-      const [isStored] =
-        (await settings.store?.has([told.messageHash], {
-          within: {
-            contentTopics: [message.contentTopic],
-            pubsubTopic: told.pubsubTopic,
-            timeStart: told.timestamp - TIME_SLACK,
-            timeEnd: told.timestamp + TIME_SLACK
-          },
-          signal,
-          timeoutMs: settings.attemptTimeoutMs
-        })) ?? []
-      this.#stored ||= isStored === true || undefined
-      return isStored
-    } catch (error) {
-      signal.throwIfAborted()
-      if (hasErrorCode(error, 'ERR_CLOSED')) {
-        throw error
-      }
-      return undefined
     }
   }
 }
