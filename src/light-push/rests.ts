@@ -22,13 +22,13 @@ export class Rests {
     return Math.max(0, Math.min(maxBackoffMs, untilMs - now())) // a clock may be set back
   }
 
-  /** Lets a node rest, longer each time in a row; or, `isOver`, no more. */
+  /** Lets a node rest, longer each time in a row; or, `isOver`, no more. What many pushes hear at once is one time. */
   set(peerId: string, isOver: boolean): void {
     if (isOver) {
       this.#rests.delete(peerId)
-      return
+    } else if (this.remainingMs(peerId) === 0) {
+      const count = (this.#rests.get(peerId)?.count ?? 0) + 1
+      this.#rests.set(peerId, { untilMs: this.#settings.now() + this.backoffMs(count), count })
     }
-    const count = (this.#rests.get(peerId)?.count ?? 0) + 1
-    this.#rests.set(peerId, { untilMs: this.#settings.now() + this.backoffMs(count), count })
   }
 }

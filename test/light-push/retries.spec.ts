@@ -254,6 +254,18 @@ describe('LightPushClient.push, too many requests', () => {
     expect(clock.waits).to.deep.equal([])
   })
 
+  it('counts once what many pushes hear at the same time', async () => {
+    const clock = new PushClock()
+    const script = [...Array.from({ length: 20 }, () => BUSY), GOOD]
+    const client = new LightPushClient(new FakePeers([node('a', ...script)]), clock)
+    const pushes = Array.from({ length: 20 }, () => client.push(outgoing))
+    for (const { status, attempts } of await Promise.all(pushes)) {
+      expect(status).to.equal('published')
+      expect(attempts).to.have.length(2)
+    }
+    expect(Math.max(...clock.waits)).to.equal(1000 + 500)
+  })
+
   it('does not make a client wait for longer than a pause if the clock is set back', async () => {
     const clock = new PushClock()
     const client = new LightPushClient(new FakePeers([node('a', BUSY, GOOD)]), clock)
