@@ -5,8 +5,8 @@ import { StoreClient } from 'waku-light/store'
 
 export const CLUSTER_ID = 66
 export const SHARD_COUNT = 8
-export const CONTENT_TOPIC = '/bench/1/round-trips/bytes'
-export const PAGE_LIMIT = 5
+const CONTENT_TOPIC = '/bench/1/round-trips/bytes'
+const PAGE_LIMIT = 5
 
 /** Messages that the node must hold for the pages. */
 export const MESSAGE_COUNT = 60
