@@ -43,7 +43,6 @@ async function* ahead<Page extends MessagePage>(
         asked.push(running.ask())
       }
       const page = await asked.shift()
-      signal?.throwIfAborted()
       if (page === undefined) {
         return
       }

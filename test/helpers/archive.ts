@@ -43,6 +43,8 @@ export interface ArchiveInit {
   readonly maxPage?: number
   /** beta4: how the last page is told: `absent` paging info, or the `cursor` of its last message (nwaku up to 0.11). */
   readonly lastPage?: 'absent' | 'cursor'
+  /** True: `timeEnd` is exclusive, as specified, not inclusive, as at the reference nodes. */
+  readonly isEndExclusive?: boolean
 }
 
 interface Filter {
@@ -85,10 +87,12 @@ export class Archive {
   /** True: no cursor of store-query is known, as after the node lost its history and got it back. */
   forgetsCursors = false
   readonly #lastPage: 'absent' | 'cursor'
+  readonly #isEndExclusive: boolean
 
   constructor(init: ArchiveInit = {}) {
     this.maxPage = init.maxPage ?? 100
     this.#lastPage = init.lastPage ?? 'absent'
+    this.#isEndExclusive = init.isEndExclusive ?? false
   }
 
   /** Stores a message once. */
@@ -217,7 +221,7 @@ export class Archive {
     })
   }
 
-  /** Both bounds of time are inclusive, as at the reference nodes. */
+  /** Both bounds of time are inclusive at the reference nodes. */
   #matching({ pubsubTopic, contentTopics, from, to }: Filter, stored = false): Stored[] {
     return this.rows.filter((row) => {
       const time = stored ? row.storedTime : (row.message.timestamp ?? 0n)
@@ -225,7 +229,8 @@ export class Archive {
         (pubsubTopic === undefined || row.pubsubTopic === pubsubTopic) &&
         (contentTopics.length === 0 || contentTopics.includes(row.message.contentTopic)) &&
         (from ?? time) <= time &&
-        (to ?? time) >= time
+        (to ?? time) >= time &&
+        (stored || !this.#isEndExclusive || to === undefined || time < to)
       )
     })
   }

@@ -99,6 +99,22 @@ describe('fillGaps, what it asks', () => {
     expect(bytes[0]).to.be.below((bytes[1] ?? 0) / 4)
   })
 
+  it('does not fetch again what was delivered before the position', async () => {
+    const peers = new FakePeers([
+      archivePeer(without(none), 'one'),
+      archivePeer(without(none), 'two')
+    ])
+    const client = new StoreClient(peers)
+    const walker = fillGaps('all')
+    const pages = client.queryPages(CRITERIA, { walker })
+    const { value } = (await pages.next()) as IteratorYieldResult<SourcesPage>
+    await pages.return(undefined)
+    await collect(client.query(CRITERIA, { walker, position: value.position }))
+    expect(queriesOf(peers, 'two').some(({ messageHashes }) => messageHashes.length > 0)).to.equal(
+      false
+    )
+  })
+
   it('fetches once what several others have', async () => {
     const peers = new FakePeers([
       archivePeer(without(few), 'one'),

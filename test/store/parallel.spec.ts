@@ -151,6 +151,15 @@ describe('parallel', () => {
     }
   })
 
+  it('has a position at the end that goes on with what has come since', async () => {
+    const archive = archiveOf(SHAPES.even.slice(0, 200))
+    const client = new StoreClient(new FakePeers([archivePeer(archive)]))
+    const walker = parallel(4)
+    const position = (await collect(client.queryPages(CRITERIA, { walker }))).at(-1)?.position
+    archive.add(messageAt(BASE * 2n, 'new'), PUBSUB_TOPIC)
+    expect(await collect(client.query(CRITERIA, { walker, position }))).to.have.length(1)
+  })
+
   it('stays at the node that gave the first page', async () => {
     const archive = archiveOf(SHAPES.even.slice(0, 400))
     let isBroken = true

@@ -39,6 +39,7 @@ interface Scenario {
   readonly forward: boolean
   readonly pageLimit: number
   readonly maxPage: number
+  readonly isEndExclusive: boolean
   readonly nodeCount: number
   readonly walks: number
   readonly ahead: number
@@ -74,6 +75,7 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   forward: fc.boolean(),
   pageLimit: fc.integer({ min: 1, max: 12 }),
   maxPage: fc.integer({ min: 1, max: 8 }),
+  isEndExclusive: fc.boolean(),
   nodeCount: fc.integer({ min: 1, max: MAX_NODES }),
   walks: fc.integer({ min: 1, max: 6 }),
   ahead: fc.integer({ min: 0, max: 3 }),
