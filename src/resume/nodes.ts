@@ -6,7 +6,7 @@ export class Nodes {
   readonly #node: ResumeNode | undefined
   readonly #random: () => number
   #failures: PeerFailure[] = []
-  #wanted: string | undefined
+  readonly #wanted: string | undefined
 
   /** @param wanted - asked first, if it is there */
   constructor(node: ResumeNode | undefined, random: () => number, wanted?: string) {
@@ -37,7 +37,6 @@ export class Nodes {
   /** Asks others from now on. */
   leave(peerId: string, error: Error): void {
     this.#failures.push({ peerId, error })
-    this.#wanted = undefined
   }
 
   /** What failed before may be asked again. */

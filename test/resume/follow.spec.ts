@@ -130,13 +130,27 @@ describe('Resume.follow', () => {
 
   it('moves the mark to when the question was asked, not to when it was answered', async () => {
     const world = new World()
-    const follower = new Follower(world)
+    const options = { recheckIntervalMs: Number.POSITIVE_INFINITY }
+    const follower = new Follower(world, { options })
     await follower.until(() => follower.count('resume:ended') === 1)
     world.onRequest = () => {
       world.nowMs += MINUTE_MS
     }
     await follower.until(async () => ((await follower.mark()) ?? 0n) > at(START_MS))
     expect(((await follower.mark()) ?? 0n) < at(world.nowMs)).to.equal(true)
+    await follower.stop()
+  })
+
+  it('does not move the mark back where the clock is set back', async () => {
+    const world = new World()
+    const follower = new Follower(world)
+    await follower.until(() => follower.count('resume:ended') === 1)
+    world.nowMs -= HOUR_MS
+    for (const text of ['first', 'second', 'third']) {
+      world.send(HOUR_MS, text)
+      await follower.hasText(text)
+    }
+    expect(await follower.mark()).to.equal(at(START_MS))
     await follower.stop()
   })
 
@@ -245,6 +259,13 @@ describe('Resume.follow', () => {
     world.send(0, 'at last')
     follower.wake()
     await follower.hasText('at last')
+    world.onRequest = () => {
+      throw new ConnectionError('gone again')
+    }
+    follower.connection(false)
+    follower.connection(true)
+    await follower.until(() => follower.sleeps.length === 4)
+    expect(follower.sleeps.at(-1)).to.equal(1000)
     await follower.stop()
   })
 

@@ -18,7 +18,7 @@ import { STORE_BETA2_PROTOCOL } from 'waku-light/wire'
 import { Archive } from '../helpers/archive.ts'
 import { failure, failureOf } from '../helpers/collect.ts'
 import { FakePeers } from '../helpers/fake-peers.ts'
-import { archivePeer } from '../helpers/store-peers.ts'
+import { archivePeer, PUBSUB_TOPIC } from '../helpers/store-peers.ts'
 import {
   Crash,
   crashing,
@@ -182,6 +182,11 @@ describe('Resume.run', () => {
       }
       expect(await done(world, {}, { store })).to.include({ added: 0, missing: 3 })
       expect(await world.texts()).to.deep.equal([])
+      const init = { contentTopics: undefined, pubsubTopic: PUBSUB_TOPIC }
+      await done(world, init, { store })
+      world.nowMs += MINUTE_MS
+      expect(await done(world, init, { store })).to.include({ missing: 2, added: 0 })
+      expect(await world.texts()).to.deep.equal(['old'])
     })
   })
 
@@ -225,6 +230,30 @@ describe('Resume.run', () => {
       }
       await done(world)
       expect(await world.texts()).to.deep.equal(texts)
+    })
+
+    it('does not take the end of one for that of another one that has more', async () => {
+      const world = new World(2)
+      send(world, 10)
+      const inner = world.store()
+      let calls = 0
+      const store: ResumeStore = {
+        ...inner,
+        async *queryPages(criteria, options) {
+          if (++calls > 2) {
+            throw new ConnectionError('gone')
+          }
+          for await (const page of inner.queryPages(criteria, options)) {
+            yield calls === 1 ? { ...page, completeness: 'unverifiable' } : page
+            if (calls === 1) {
+              return
+            }
+            throw new ConnectionError('gone')
+          }
+        }
+      }
+      const resume = createResume({ ...world.components(), store }, world.init())
+      expect(await resume.run()).to.include({ status: 'failed' })
     })
 
     it('does not begin anew again and again where only one node could go on', async () => {
@@ -348,6 +377,18 @@ describe('Resume.run', () => {
       }
     })
 
+    it('goes on at the node that gave the position', async () => {
+      const world = new World(3)
+      const texts = send(world, 10)
+      const { archive } = crashing(world.archive, 3, true)
+      const init = { random: () => 0.5 }
+      await failure(() => createResume(world.components(archive), world.init(init)).run())
+      await done(world, { random: () => 0.999 })
+      expect(await world.texts()).to.deep.equal(texts)
+      const asked = world.queries().map(({ peerId }) => peerId)
+      expect(asked.slice(0, 4)).to.deep.equal(['peer-1', 'peer-1', 'peer-1', 'peer-1'])
+    })
+
     it('goes on at another node where the one that gave the position is gone', async () => {
       const world = new World(2)
       const texts = send(world, 10)
@@ -407,7 +448,8 @@ describe('Resume.run', () => {
       world.nowMs -= 50 * MINUTE_MS
       expect(await done(world)).to.deep.include({
         resumedFrom: at(START_MS - 20_000),
-        resumedTo: at(world.nowMs)
+        resumedTo: at(world.nowMs),
+        clockSetBack: false
       })
       expect(await mark(world)).to.equal(at(world.nowMs))
     })
