@@ -36,16 +36,16 @@ export class SyncPeers {
   }
 
   /**
-   * Those that may speak sync, in random order; those that say so first. Where they are not configured ones, only those that
+   * Those that may speak sync, in random order. A service node that is not connected yet may; of other peers only those that
    * say so.
    */
   async capable(random: () => number): Promise<readonly string[]> {
     const ranked: { peerId: string; rank: number }[] = []
     for (const peerId of this.ids()) {
       const protocols = (await this.#info(peerId))?.protocols ?? []
-      const speaks = protocols.includes(RECONCILIATION_PROTOCOL)
-      if (speaks || (this.#node.servicePeers !== undefined && protocols.length === 0)) {
-        ranked.push({ peerId, rank: random() + (speaks ? 0 : 1) })
+      const isUnknown = protocols.length === 0 && this.#node.servicePeers !== undefined
+      if (isUnknown || protocols.includes(RECONCILIATION_PROTOCOL)) {
+        ranked.push({ peerId, rank: random() })
       }
     }
     return ranked.sort((a, b) => a.rank - b.rank).map(({ peerId }) => peerId)

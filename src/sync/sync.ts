@@ -83,6 +83,9 @@ export async function createSync(components: SyncComponents, init: SyncInit): Pr
   return sync
 }
 
+/** Of one protocol on one connection; more are reset by libp2p. */
+const MAX_INBOUND_STREAMS = 8
+
 /** How far back the index goes. Pruning happens at an interval. */
 function keepMs({ rangeMs, jitterMs, intervalMs }: SyncSettings): number {
   return rangeMs + jitterMs + Math.min(2 * intervalMs, rangeMs)
@@ -258,7 +261,9 @@ class RunningSync implements Sync {
     protocol: string,
     handler: (stream: Stream, connection: Connection) => Promise<void>
   ): Promise<void> {
-    await this.#components.node.streamHost.handle(protocol, handler)
+    // each may fill its buffer of 4 MiB
+    const limits = { maxInboundStreams: MAX_INBOUND_STREAMS }
+    await this.#components.node.streamHost.handle(protocol, handler, limits)
     this.#handled.push(protocol)
   }
 
