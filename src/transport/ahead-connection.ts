@@ -128,12 +128,10 @@ export class AheadConnection implements Ahead {
  * arrives while it still negotiates.
  */
 function closeAfterEcho(stream: Stream, echo: Echo): void {
-  const { promise: ended, resolve } = Promise.withResolvers<void>()
-  stream.addEventListener('close', () => resolve(), { once: true })
   const close = stream.close.bind(stream)
   stream.close = async (options) => {
     if (echo.state === 'awaited') {
-      await withSignals([options?.signal], async () => await Promise.race([echo.agreed, ended]))
+      await withSignals([options?.signal], async () => await echo.over)
     }
     await close(options)
   }

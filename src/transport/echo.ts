@@ -26,8 +26,8 @@ const REFUSAL = /* @__PURE__ */ toHello('na')
 export class Echo {
   /** What negotiates the protocol, and is echoed. */
   readonly hello: Uint8Array<ArrayBuffer>
-  /** Resolves once the peer agrees. */
-  readonly agreed: Promise<void>
+  /** Resolves once the peer agrees, or the stream ends. */
+  readonly over: Promise<void>
   readonly #stream: Receiving
   readonly #settled: (error: Error | undefined) => void
   readonly #held = new Uint8ArrayList()
@@ -47,7 +47,8 @@ export class Echo {
     this.#stream = stream as Receiving
     this.#settled = settled
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.agreed = promise
+    this.over = promise
+    stream.addEventListener('close', () => resolve())
     const deliver = this.#stream.onData
     this.#stream.onData = (data) => {
       this.#held.append(data)
@@ -123,7 +124,7 @@ function toState(received: Uint8Array, hello: Uint8Array): Exclude<EchoState, 'u
 }
 
 /** As far as both go. */
-function isBeginning(received: Uint8Array, expected: Uint8Array): boolean {
+export function isBeginning(received: Uint8Array, expected: Uint8Array): boolean {
   return expected.every((byte, index) => index >= received.length || byte === received[index])
 }
 

@@ -15,7 +15,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { withDeadline } from '../lib/deadline.ts'
 import { setAhead } from './ahead.ts'
 import { AheadConnection } from './ahead-connection.ts'
-import { Echo, toHello } from './echo.ts'
+import { Echo, isBeginning, toHello } from './echo.ts'
 import { SpokenProtocols } from './spoken-protocols.ts'
 
 type WebSockets = ReturnType<typeof webSockets>
@@ -211,7 +211,7 @@ function sendEncrypterAhead(upgrader: Upgrader, connection: MultiaddrConnection)
   const { onData } = connection as MultiaddrConnection & { onData(data: Uint8Array): void }
   connection.send = (data) => {
     connection.send = send
-    const isHello = sameBytes(data.subarray(), hello)
+    const isHello = data.byteLength === hello.length && isBeginning(data.subarray(), hello)
     if (isHello) {
       const echo = new Echo(connection, protocol, (error) => {
         if (error !== undefined) {
@@ -226,8 +226,4 @@ function sendEncrypterAhead(upgrader: Upgrader, connection: MultiaddrConnection)
     }
     return canSendMore
   }
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
 }

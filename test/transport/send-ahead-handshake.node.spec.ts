@@ -134,7 +134,7 @@ describe('sending the handshake ahead', () => {
     ).to.have.length(1)
     const lacking = await startOddNode()
     const other = await startLightNode([lacking.address])
-    const { status, attempts } = await new LightPushClient(other).push(message, { timeoutMs: 300 })
+    const { status, attempts } = await new LightPushClient(other).push(message)
     expect(status).to.equal('failed')
     expect((attempts[0]?.error as { code?: string }).code).to.equal('ERR_UNSUPPORTED')
     expect(lacking.asked).to.include.members([

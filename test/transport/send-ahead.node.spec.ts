@@ -116,6 +116,8 @@ describe('sending negotiation ahead', () => {
     while (!(await protocolsOf(node.streamHost, service.peerId)).includes(ECHO_PROTOCOL)) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
+    // told right after it is stored
+    await new Promise((resolve) => setTimeout(resolve, 20))
     const { events, ...request } = traced()
     await askEcho(node, { protocols: BOTH, ...request })
     expect(events).to.deep.equal([ECHO_PROTOCOL, 'written', 'read'])
