@@ -230,6 +230,7 @@ export class PushRun {
               this.#written++
             },
             onUnread: () => {
+              protocol = undefined
               isWritten = false
               this.#written--
             }

@@ -62,7 +62,8 @@ export class StoreSession {
     const { servicePeers, peer, requestTimeoutMs, onProgress } = this.#init
     const request = {
       protocols: this.#generations.map(({ protocol }) => protocol),
-      encode: (protocol: string) => this.#speak(protocol).encode(query, requestId),
+      encode: (protocol: string) =>
+        generationOf(this.#generations, protocol).encode(query, requestId),
       maxResponseBytes: MAX_PAGE_BYTES
     }
     const reply = await withSignals([this.signal, this.#ended.signal], (signal) =>
@@ -71,7 +72,9 @@ export class StoreSession {
       )
     )
     this.#peerId = reply.peerId
-    const page = this.#speak(reply.protocol).decode(reply.bytes, {
+    // Which one is spoken shows with the answer; what was asked first may not have been.
+    this.#generations = [generationOf(this.#generations, reply.protocol)]
+    const page = this.generation.decode(reply.bytes, {
       query,
       requestId,
       peerId: reply.peerId
@@ -87,9 +90,12 @@ export class StoreSession {
     })
     return page
   }
+}
 
-  #speak(protocol: string): StoreGeneration {
-    this.#generations = this.#generations.filter((generation) => generation.protocol === protocol)
-    return this.generation
+function generationOf(generations: readonly StoreGeneration[], protocol: string): StoreGeneration {
+  const generation = generations.find((candidate) => candidate.protocol === protocol)
+  if (generation === undefined) {
+    throw new UnsupportedError(`no generation in use is ${protocol}`)
   }
+  return generation
 }
