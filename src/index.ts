@@ -32,6 +32,7 @@ export {
   type LightPushClientInit,
   type LightPushGeneration,
   type OutgoingMessage,
+  type PresenceStore,
   type PushAttempt,
   type PushOptions,
   type PushProgress,
@@ -39,7 +40,8 @@ export {
   type PushResult,
   type PushStatus,
   type PushVerdict,
-  type RateLimitProver
+  type RateLimitProver,
+  type SealedMessage
 } from './light-push/index.ts'
 export {
   fromHex,
