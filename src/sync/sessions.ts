@@ -2,7 +2,7 @@ import type { Connection } from '@libp2p/interface'
 import { isWakuLightError, ProtocolViolationError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
-import { decodeSyncPayload, RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
+import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import { MAX_TRANSFER_BYTES, TRANSFER_PROTOCOL } from '../wire/sync-transfer.ts'
 import type { SyncStore } from './components.ts'
 import { type Reconciliation, reconcile } from './driver.ts'
@@ -14,6 +14,7 @@ import { fetchMessages, type MessageSink, receiveMessages, sendMessages } from '
 import type { SyncPeers } from './peers.ts'
 import type { SyncProgress, SyncResult, SyncRole } from './progress.ts'
 import { toScope } from './scope.ts'
+import { servedWindow } from './served-window.ts'
 import {
   REFERENCE_NODE_OPTIONS,
   SYNC_SESSION_DEFAULTS,
@@ -101,7 +102,12 @@ export class Sessions {
         settings.replyTimeoutMs,
         (within) => frames.read(within)
       )
-      const window = first && this.#servedWindow(first)
+      const nowMs = settings.now()
+      const served = {
+        timeStart: fromMilliseconds(nowMs - settings.servedRangeMs),
+        timeEnd: fromMilliseconds(nowMs + AHEAD_MS)
+      }
+      const window = first && servedWindow(first, served, this.#options(false))
       if (window === undefined) {
         await frames.close(signal)
         return
@@ -265,22 +271,6 @@ export class Sessions {
         }
       }
     }
-  }
-
-  /** What of a first payload is answered: its range, as far as we go back. */
-  #servedWindow(first: Uint8Array): SyncWindow {
-    const { now, servedRangeMs } = this.#init.settings
-    const timeStart = fromMilliseconds(now() - servedRangeMs)
-    const timeEnd = fromMilliseconds(now() + AHEAD_MS)
-    const payload = decodeSyncPayload(first, this.#options(false))
-    const ranges = typeof payload === 'string' ? [] : payload.ranges
-    const lower = ranges[0]?.lower ?? 0n
-    const upper = ranges.at(-1)?.upper ?? 0n
-    const asked = {
-      timeStart: lower > timeStart ? lower : timeStart,
-      timeEnd: upper < timeEnd ? upper : timeEnd
-    }
-    return asked.timeEnd - asked.timeStart < 8n ? { timeStart, timeEnd } : asked
   }
 
   #options(isReference: boolean): SyncSessionOptions {
