@@ -1,5 +1,6 @@
 // Messages, archives and running syncs over nodes in memory.
 import { createMemoryArchive } from '../../src/archive/index.ts'
+import { compareBytes } from '../../src/lib/bytes.ts'
 import { messageHash } from '../../src/message/message-hash.ts'
 import type { StoredMessage } from '../../src/store/page.ts'
 import { createSync, type Sync, type SyncInit, type SyncStore } from '../../src/sync/index.ts'
@@ -63,7 +64,7 @@ export function storeOf(
     async *lookup(hashes, { peerId = '' }) {
       asked.push(peerId)
       for (const message of nodes[peerId] ?? []) {
-        if (hashes.some((hash) => Buffer.compare(hash, message.messageHash) === 0)) {
+        if (hashes.some((hash) => compareBytes(hash, message.messageHash) === 0)) {
           yield message
         }
       }
