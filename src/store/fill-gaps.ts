@@ -28,6 +28,9 @@ import { MAX_TIME, toLast, walk } from './walk.ts'
 import type { Walker, WalkInit } from './walker.ts'
 import { GapSource, Pending, type ReadyRow } from './window.ts'
 
+/** Part of a page that the first node is asked for: what others have in that stretch then mostly fits one page too. */
+const WINDOW = 0.8
+
 /** Messages of one time that are held. */
 const MAX_PENDING = 2_000
 
@@ -85,6 +88,7 @@ class GapWalk {
     this.#roster = new Roster(init, wanted, (peerId) => this.#create(peerId))
     this.#running = new RunningWalk(walker, {
       ...init,
+      pageLimit: Math.ceil(init.pageLimit * WINDOW),
       onProgress: (event) => {
         if (event.type === 'store:peer-failed') {
           this.#errors.set(event.detail.peerId, event.detail.error)

@@ -125,26 +125,31 @@ describe('fillGaps, what it asks', () => {
     expect(queriesOf(peers, 'three').every(({ includeData }) => !includeData)).to.equal(true)
   })
 
-  it('fills a gap that is many pages long, page by page', async () => {
-    const peers = new FakePeers([
-      archivePeer(
-        without((index) => index > 0 && index < 59),
-        'one'
-      ),
-      archivePeer(without(none), 'two')
-    ])
-    let held = 0
-    const pages: SourcesPage[] = []
-    for await (const page of new StoreClient(peers).queryPages(CRITERIA, {
-      walker: fillGaps('all')
-    })) {
-      pages.push(page)
-      const fetched = queriesOf(peers, 'two').flatMap(({ messageHashes }) => messageHashes).length
-      held = Math.max(held, fetched - hashesOfPages(pages).length)
-    }
-    expect(hashesOfPages(pages)).to.deep.equal(all)
-    expect(held).to.be.at.most(10)
-  })
+  for (const direction of ['forward', 'backward'] as const) {
+    it(`fills a gap that is many pages long, page by page, ${direction}`, async () => {
+      const peers = new FakePeers([
+        archivePeer(
+          without((index) => index > 0 && index < 59),
+          'one'
+        ),
+        archivePeer(without(none), 'two'),
+        archivePeer(without(few), 'three')
+      ])
+      const found: string[] = []
+      let held = 0
+      for await (const page of new StoreClient(peers).queryPages(CRITERIA, {
+        direction,
+        walker: fillGaps('all')
+      })) {
+        const hashes = hashesOf(page.messages)
+        found.push(...(direction === 'forward' ? hashes : hashes.reverse()))
+        const fetched = queriesOf(peers, 'two').flatMap(({ messageHashes }) => messageHashes)
+        held = Math.max(held, fetched.length - found.length)
+      }
+      expect(found).to.deep.equal(direction === 'forward' ? all : [...all].reverse())
+      expect(held).to.be.at.most(10)
+    })
+  }
 })
 
 describe('fillGaps, nodes that fail', () => {
@@ -281,7 +286,11 @@ describe('fillGaps, nodes that fail', () => {
     const crowded: FakePeer = {
       ...archivePeer(new Archive(), 'crowded'),
       answer: ({ bytes }) => {
-        const { requestId, paginationCursor } = decodeStoreQueryRequest(bytes, 1000)
+        const { requestId, paginationCursor, paginationLimit } = decodeStoreQueryRequest(
+          bytes,
+          1000
+        )
+        const to = Number(paginationLimit)
         const from =
           paginationCursor === undefined
             ? 0
@@ -289,8 +298,8 @@ describe('fillGaps, nodes that fail', () => {
         return encodeStoreQueryResponse({
           requestId,
           statusCode: 200,
-          messages: order.slice(from, from + 100),
-          paginationCursor: from + 100 < order.length ? cursorAt(from + 100) : undefined
+          messages: order.slice(from, from + to),
+          paginationCursor: from + to < order.length ? cursorAt(from + to) : undefined
         })
       }
     }
