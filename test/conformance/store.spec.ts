@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { hasErrorCode } from 'waku-light/errors'
 import { type PushResult } from 'waku-light/light-push'
 import { toHex } from 'waku-light/message'
 import {
@@ -157,25 +156,30 @@ describe('conformance: store', () => {
       expect(present).to.deep.equal([...absent.map(() => false), ...results.map(() => true)])
     })
 
-    it('refuses an unknown cursor, and the walk goes on by time', async () => {
-      const criteria = { contentTopics: [topic] }
-      const pages = store.queryPages(criteria, { pageLimit: 10 })
-      const page = (await pages.next()).value ?? expect.fail('no first page')
-      await pages.return(undefined)
-      const failures: Error[] = []
-      const rest: StoredMessage[] = []
-      const position = withForeignCursor(page.position)
-      const onProgress: WalkOptions['onProgress'] = (event) => {
-        if (event.type === 'store:peer-failed') {
-          failures.push(event.detail.error)
-        }
+    it('refuses an unknown cursor', async () => {
+      const query = {
+        contentTopics: [],
+        messageHashes: [],
+        forward: true,
+        limit: 10,
+        includeData: true,
+        cursor: crypto.getRandomValues(new Uint8Array(32))
       }
-      for await (const message of store.query(criteria, { position, onProgress })) {
-        rest.push(message)
-      }
-      expect(rest).to.have.lengthOf(COUNT - page.messages.length)
-      expect(failures).to.have.lengthOf(1)
-      expect(hasErrorCode(failures[0], 'ERR_REMOTE_STATUS')).to.equal(true)
+      const [peer] = context.reader.servicePeers.candidates()
+      const reply = await context.reader.servicePeers.request(
+        peer ?? expect.fail('no peer'),
+        {
+          protocols: [STORE_QUERY_3.protocol],
+          encode: () => STORE_QUERY_3.encode(query, 'id'),
+          maxResponseBytes: 10_000
+        },
+        AbortSignal.timeout(5_000)
+      )
+      expect(() =>
+        STORE_QUERY_3.decode(reply.bytes, { query, requestId: 'id', peerId: reply.peerId })
+      )
+        .to.throw()
+        .with.property('code', 'ERR_REMOTE_STATUS')
     })
   })
 
@@ -220,16 +224,4 @@ function expectAscending(messages: readonly StoredMessage[], generation: StoreGe
     const b = generation.orderKey(message, message.messageHash)
     expect(a.time < b.time || (a.time === b.time && compareBytes(a.tie, b.tie) < 0)).to.equal(true)
   }
-}
-
-/** The same position with a cursor that the node never gave. */
-function withForeignCursor(position: string): string {
-  const decoded = JSON.parse(atob(position.replaceAll('-', '+').replaceAll('_', '/')))
-  decoded[2][2] = [
-    btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
-      .replaceAll('+', '-')
-      .replaceAll('/', '_')
-      .replaceAll('=', '')
-  ]
-  return btoa(JSON.stringify(decoded)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
