@@ -1,3 +1,4 @@
+import { writer as createWriter, type Writer } from 'protons-runtime'
 import { InvalidMessageError, LimitExceededError } from '../errors.ts'
 
 /** What a field holds: a scalar, or a message with fields of its own. */
@@ -196,11 +197,33 @@ export function varintEnd(bytes: Uint8Array, start: number, to: number, maxBytes
 }
 
 /**
- * The form in which the generated encoders write a signed 64-bit number correctly: protons-runtime 7.1.2 gets negative
- * multiples of 2^32 from -2^53 on wrong, but takes the same 64 bits as an unsigned number.
+ * Writes a message of the given fields, in the order of their numbers; what is undefined is left out. The table does for all
+ * messages what protons writes out for each.
  */
-export function toSigned64<T extends bigint | undefined>(value: T): T {
-  return (value === undefined ? undefined : BigInt.asUintN(64, value)) as T
+export function writeFields<T extends object>(
+  message: Partial<T>,
+  fields: Fields
+): Uint8Array<ArrayBuffer> {
+  const writer = createWriter()
+  append(writer, message, fields)
+  return writer.finish() as Uint8Array<ArrayBuffer>
+}
+
+function append(writer: Writer, message: object, fields: Fields): void {
+  for (const fieldNumber in fields) {
+    const [name = '', kind = 'bytes'] = fields[fieldNumber] ?? []
+    const given = (message as Record<string, unknown>)[name] ?? []
+    for (const value of Array.isArray(given) ? given : [given]) {
+      writer.uint32(Number(fieldNumber) * 8 + toWireType(kind))
+      if (typeof kind === 'function') {
+        append(writer.fork(), value as object, kind())
+        writer.ldelim()
+      } else {
+        // protons-runtime 7.1.2 gets negative multiples of 2^32 from -2^53 on wrong, but not the same 64 bits without a sign
+        writer[kind]((typeof value === 'bigint' ? BigInt.asUintN(64, value) : value) as never)
+      }
+    }
+  }
 }
 
 /** The bytes, unless there are none: what several encoders write for a field that is not set. */

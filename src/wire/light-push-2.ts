@@ -1,10 +1,6 @@
 import { InvalidMessageError } from '../errors.ts'
-import { readFields } from './fields.ts'
-import {
-  type PushRpc as EncodedPushRpc,
-  PushRpcFields,
-  writePushRpc
-} from './generated/light-push-2.ts'
+import { readFields, writeFields } from './fields.ts'
+import { type PushRpc as EncodedPushRpc, PushRpcFields } from './generated/light-push-2.ts'
 
 /** Protocol id of light push, older generation. */
 export const LIGHT_PUSH_2_PROTOCOL = '/vac/waku/lightpush/2.0.0-beta1'
@@ -31,7 +27,10 @@ export function encodeLegacyPushRequest({
   pubsubTopic,
   message
 }: LegacyPushRequest): Uint8Array<ArrayBuffer> {
-  return writePushRpc({ requestId, request: { pubsubTopic, message } })
+  return writeFields<EncodedPushRpc>(
+    { requestId, request: { pubsubTopic, message } },
+    PushRpcFields
+  )
 }
 
 /**
@@ -61,7 +60,10 @@ export function encodeLegacyPushResponse({
   isSuccess,
   info
 }: LegacyPushResponse): Uint8Array<ArrayBuffer> {
-  return writePushRpc({ requestId, response: { isSuccess, info: info || undefined } })
+  return writeFields<EncodedPushRpc>(
+    { requestId, response: { isSuccess, info: info || undefined } },
+    PushRpcFields
+  )
 }
 
 /**

@@ -1,12 +1,10 @@
 import { InvalidMessageError } from '../errors.ts'
-import { readFields } from './fields.ts'
+import { readFields, writeFields } from './fields.ts'
 import {
   type LightPushRequest as EncodedLightPushRequest,
   type LightPushResponse as EncodedLightPushResponse,
   LightPushRequestFields,
-  LightPushResponseFields,
-  writeLightPushRequest,
-  writeLightPushResponse
+  LightPushResponseFields
 } from './generated/light-push-3.ts'
 
 /** Protocol id of light push, current generation. */
@@ -34,7 +32,10 @@ export interface LightPushResponse {
 
 /** Encodes a request. */
 export function encodeLightPushRequest(request: LightPushRequest): Uint8Array<ArrayBuffer> {
-  return writeLightPushRequest({ ...request, pubsubTopic: request.pubsubTopic || undefined })
+  return writeFields<EncodedLightPushRequest>(
+    { ...request, pubsubTopic: request.pubsubTopic || undefined },
+    LightPushRequestFields
+  )
 }
 
 /**
@@ -57,10 +58,13 @@ export function decodeLightPushRequest(bytes: Uint8Array): LightPushRequest {
 
 /** Encodes a response. */
 export function encodeLightPushResponse(response: LightPushResponse): Uint8Array<ArrayBuffer> {
-  return writeLightPushResponse({
-    ...response,
-    statusDesc: response.statusDesc || undefined
-  })
+  return writeFields<EncodedLightPushResponse>(
+    {
+      ...response,
+      statusDesc: response.statusDesc || undefined
+    },
+    LightPushResponseFields
+  )
 }
 
 /**

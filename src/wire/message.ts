@@ -1,11 +1,7 @@
 import { InvalidMessageError } from '../errors.ts'
 import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
-import { readFields, toSigned64, unlessEmpty } from './fields.ts'
-import {
-  type WakuMessage as EncodedWakuMessage,
-  WakuMessageFields,
-  writeWakuMessage
-} from './generated/message.ts'
+import { readFields, unlessEmpty, writeFields } from './fields.ts'
+import { type WakuMessage as EncodedWakuMessage, WakuMessageFields } from './generated/message.ts'
 
 /**
  * Encodes a message in its minimal form: payload and content topic always, optional fields only where they say something.
@@ -15,15 +11,18 @@ import {
  */
 export function encodeWakuMessage(message: WakuMessage): Uint8Array<ArrayBuffer> {
   const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } = message
-  const pooled = writeWakuMessage({
-    payload,
-    contentTopic,
-    version: version === 0 ? undefined : version,
-    timestamp: toSigned64(timestamp),
-    meta: unlessEmpty(meta),
-    rateLimitProof: unlessEmpty(rateLimitProof),
-    ephemeral: ephemeral === true ? true : undefined
-  })
+  const pooled = writeFields<EncodedWakuMessage>(
+    {
+      payload,
+      contentTopic,
+      version: version === 0 ? undefined : version,
+      timestamp: timestamp,
+      meta: unlessEmpty(meta),
+      rateLimitProof: unlessEmpty(rateLimitProof),
+      ephemeral: ephemeral === true ? true : undefined
+    },
+    WakuMessageFields
+  )
   return new Uint8Array(pooled)
 }
 

@@ -1,9 +1,8 @@
 import { LimitExceededError } from '../errors.ts'
-import { readFields, smallVarint, varintEnd, visitFields } from './fields.ts'
+import { readFields, smallVarint, varintEnd, visitFields, writeFields } from './fields.ts'
 import {
   type WakuMetadata as EncodedWakuMetadata,
-  WakuMetadataFields,
-  writeWakuMetadata
+  WakuMetadataFields
 } from './generated/metadata.ts'
 
 /** Protocol id of metadata. */
@@ -29,12 +28,12 @@ export interface Metadata {
  * long, and packed in field 3.
  */
 export function encodeMetadata({ clusterId, shards }: Metadata): Uint8Array<ArrayBuffer> {
-  const cluster = writeWakuMetadata({ clusterId })
+  const cluster = writeFields<EncodedWakuMetadata>({ clusterId }, WakuMetadataFields)
   if (shards.length === 0) {
     return cluster
   }
   const older = toVarints(shards.flatMap((shard) => [UNPACKED_SHARD_TAG, shard]))
-  const newer = writeWakuMetadata({ shards: toVarints(shards) })
+  const newer = writeFields<EncodedWakuMetadata>({ shards: toVarints(shards) }, WakuMetadataFields)
   const fits = cluster.length + older.length + newer.length <= MAX_METADATA_BYTES
   return Uint8Array.of(...cluster, ...(fits ? older : []), ...newer)
 }

@@ -1,12 +1,10 @@
 import { InvalidMessageError } from '../errors.ts'
-import { DEFAULT_MAX_COUNT, readFields, toSigned64, unlessEmpty } from './fields.ts'
+import { DEFAULT_MAX_COUNT, readFields, unlessEmpty, writeFields } from './fields.ts'
 import {
   type HistoryRpc as EncodedHistoryRpc,
   type Index as EncodedIndex,
   HistoryRpcFields,
-  IndexFields,
-  writeHistoryRpc,
-  writeIndex
+  IndexFields
 } from './generated/store-beta2.ts'
 
 /** Protocol id of store, first generation with pagination. */
@@ -65,16 +63,19 @@ function toPagingInfo({
 }
 
 function fromPagingInfo({ pageSize, cursor, forward }: PagingInfoBeta2): EncodedPagingInfo {
-  return { pageSize: toSigned64(pageSize), cursor, direction: forward ? FORWARD : BACKWARD }
+  return { pageSize: pageSize, cursor, direction: forward ? FORWARD : BACKWARD }
 }
 
 /** Encodes a request. */
 export function encodeHistoryQueryBeta2(query: HistoryQueryBeta2): Uint8Array<ArrayBuffer> {
   const { requestId, topics } = query
-  return writeHistoryRpc({
-    requestId,
-    query: { topics: [...topics], pagingInfo: fromPagingInfo(query) }
-  })
+  return writeFields<EncodedHistoryRpc>(
+    {
+      requestId,
+      query: { topics: [...topics], pagingInfo: fromPagingInfo(query) }
+    },
+    HistoryRpcFields
+  )
 }
 
 /**
@@ -103,10 +104,13 @@ export function encodeHistoryResponseBeta2(
   response: HistoryResponseBeta2
 ): Uint8Array<ArrayBuffer> {
   const { requestId, messages, pagingInfo } = response
-  return writeHistoryRpc({
-    requestId,
-    response: { messages: [...messages], pagingInfo: pagingInfo && fromPagingInfo(pagingInfo) }
-  })
+  return writeFields<EncodedHistoryRpc>(
+    {
+      requestId,
+      response: { messages: [...messages], pagingInfo: pagingInfo && fromPagingInfo(pagingInfo) }
+    },
+    HistoryRpcFields
+  )
 }
 
 /**
@@ -138,7 +142,7 @@ export function decodeHistoryResponseBeta2(
 
 /** Encodes an index. */
 export function encodeHistoryIndexBeta2(index: HistoryIndexBeta2): Uint8Array<ArrayBuffer> {
-  return writeIndex(index)
+  return writeFields<EncodedIndex>(index, IndexFields)
 }
 
 /**

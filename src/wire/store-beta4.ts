@@ -1,12 +1,10 @@
 import { InvalidMessageError } from '../errors.ts'
-import { DEFAULT_MAX_COUNT, readFields, toSigned64, unlessEmpty } from './fields.ts'
+import { DEFAULT_MAX_COUNT, readFields, unlessEmpty, writeFields } from './fields.ts'
 import {
   type HistoryRpc as EncodedHistoryRpc,
   type Index as EncodedIndex,
   HistoryRpcFields,
-  IndexFields,
-  writeHistoryRpc,
-  writeIndex
+  IndexFields
 } from './generated/store-beta4.ts'
 
 /** Protocol id of store, the generation before store-query. */
@@ -58,20 +56,23 @@ const FORWARD = 1
 
 /** Encodes a request. Paging info with a direction is always written: its default differs from node to node. */
 export function encodeHistoryQuery(query: HistoryQuery): Uint8Array<ArrayBuffer> {
-  return writeHistoryRpc({
-    requestId: query.requestId,
-    query: {
-      pubsubTopic: query.pubsubTopic || undefined,
-      contentFilters: query.contentTopics.map((contentTopic) => ({ contentTopic })),
-      pagingInfo: {
-        pageSize: query.pageSize,
-        cursor: query.cursor,
-        direction: query.forward ? FORWARD : BACKWARD
-      },
-      startTime: toSigned64(query.startTime),
-      endTime: toSigned64(query.endTime)
-    }
-  })
+  return writeFields<EncodedHistoryRpc>(
+    {
+      requestId: query.requestId,
+      query: {
+        pubsubTopic: query.pubsubTopic || undefined,
+        contentFilters: query.contentTopics.map((contentTopic) => ({ contentTopic })),
+        pagingInfo: {
+          pageSize: query.pageSize,
+          cursor: query.cursor,
+          direction: query.forward ? FORWARD : BACKWARD
+        },
+        startTime: query.startTime,
+        endTime: query.endTime
+      }
+    },
+    HistoryRpcFields
+  )
 }
 
 /**
@@ -116,14 +117,17 @@ export function encodeHistoryResponse({
   cursor,
   error
 }: HistoryResponse): Uint8Array<ArrayBuffer> {
-  return writeHistoryRpc({
-    requestId,
-    response: {
-      messages: [...messages],
-      pagingInfo: cursor === undefined ? undefined : { cursor },
-      error
-    }
-  })
+  return writeFields<EncodedHistoryRpc>(
+    {
+      requestId,
+      response: {
+        messages: [...messages],
+        pagingInfo: cursor === undefined ? undefined : { cursor },
+        error
+      }
+    },
+    HistoryRpcFields
+  )
 }
 
 /**
@@ -161,12 +165,7 @@ export function decodeHistoryResponse(
 
 /** Encodes an index; all four fields are always written, as the reference node requires. */
 export function encodeHistoryIndex(index: HistoryIndex): Uint8Array<ArrayBuffer> {
-  const { receiverTime, senderTime } = index
-  return writeIndex({
-    ...index,
-    receiverTime: toSigned64(receiverTime),
-    senderTime: toSigned64(senderTime)
-  })
+  return writeFields<EncodedIndex>(index, IndexFields)
 }
 
 /**

@@ -1,15 +1,12 @@
 import { InvalidMessageError } from '../errors.ts'
-import { readFields, toSigned64, unlessEmpty } from './fields.ts'
+import { readFields, unlessEmpty, writeFields } from './fields.ts'
 import {
   type StoreQueryRequest as EncodedStoreQueryRequest,
   type StoreQueryResponse as EncodedStoreQueryResponse,
   type WakuMessageKeyValue as EncodedWakuMessageKeyValue,
   StoreQueryRequestFields,
   StoreQueryResponseFields,
-  WakuMessageKeyValueFields,
-  writeStoreQueryRequest,
-  writeStoreQueryResponse,
-  writeWakuMessageKeyValue
+  WakuMessageKeyValueFields
 } from './generated/store-query-3.ts'
 
 /** Protocol id of store, current generation. */
@@ -58,14 +55,17 @@ export interface WakuMessageKeyValue {
 
 /** Encodes a request. Booleans are always written: an absent direction means backward. */
 export function encodeStoreQueryRequest(request: StoreQueryRequest): Uint8Array<ArrayBuffer> {
-  return writeStoreQueryRequest({
-    ...request,
-    pubsubTopic: request.pubsubTopic || undefined,
-    contentTopics: [...request.contentTopics],
-    timeStart: toSigned64(request.timeStart),
-    timeEnd: toSigned64(request.timeEnd),
-    messageHashes: [...request.messageHashes]
-  })
+  return writeFields<EncodedStoreQueryRequest>(
+    {
+      ...request,
+      pubsubTopic: request.pubsubTopic || undefined,
+      contentTopics: [...request.contentTopics],
+      timeStart: request.timeStart,
+      timeEnd: request.timeEnd,
+      messageHashes: [...request.messageHashes]
+    },
+    StoreQueryRequestFields
+  )
 }
 
 /**
@@ -92,7 +92,10 @@ export function decodeStoreQueryRequest(bytes: Uint8Array, maxCount: number): St
 /** Encodes a response. A description is always written, be it empty: the reference client refuses an answer without. */
 export function encodeStoreQueryResponse(response: StoreQueryResponse): Uint8Array<ArrayBuffer> {
   const { statusDesc = '', messages } = response
-  return writeStoreQueryResponse({ ...response, statusDesc, messages: [...messages] })
+  return writeFields<EncodedStoreQueryResponse>(
+    { ...response, statusDesc, messages: [...messages] },
+    StoreQueryResponseFields
+  )
 }
 
 /**
@@ -118,7 +121,7 @@ export function decodeStoreQueryResponse(
 
 /** Encodes one entry. */
 export function encodeWakuMessageKeyValue(entry: WakuMessageKeyValue): Uint8Array<ArrayBuffer> {
-  return writeWakuMessageKeyValue(entry)
+  return writeFields<EncodedWakuMessageKeyValue>(entry, WakuMessageKeyValueFields)
 }
 
 /**
