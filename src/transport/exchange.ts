@@ -261,6 +261,9 @@ async function release(connection: Connection, stream: Stream): Promise<void> {
     stream.abort(new ConnectionError('the peer answered without reading the request'))
     return
   }
+  if (stream.readStatus === 'readable') {
+    stream.pause() // or else the muxer makes room for all that comes, for as long as the peer sends
+  }
   await stream.closeRead()
   const lingering = connection.streams.filter(
     ({ direction, readStatus, writeStatus }) =>

@@ -137,6 +137,26 @@ describe('exchange', () => {
     await memory.close()
   })
 
+  it('takes no more than a window from a peer that goes on after the frame', async () => {
+    let sent = 0
+    const stalled = Promise.withResolvers<Stream>()
+    const memory = connectInMemory(async (stream) => {
+      stream.send(Uint8Array.of(3, ...REPLY))
+      for (; sent < 64 * 2 ** 20 && stream.status === 'open'; sent += 65_536) {
+        if (!stream.send(new Uint8Array(65_536))) {
+          const signal = AbortSignal.timeout(200)
+          await stream.onDrain({ signal }).catch(() => stalled.resolve(stream))
+          if (signal.aborted) return
+        }
+      }
+      stalled.resolve(stream)
+    })
+    expect((await ask(memory.connection)).bytes).to.deep.equal(REPLY)
+    await stalled.promise
+    expect(sent).to.be.below(8 * 2 ** 20)
+    await memory.close()
+  })
+
   it('rejects when the stream ends before or within the frame', async () => {
     for (const bytes of [[], [0x80], [3], [3, 9, 8]]) {
       const memory = connectInMemory(send(...bytes))
