@@ -81,4 +81,9 @@ export {
   PEER_DEFAULTS,
   type ServicePeersOptions
 } from './transport/peers.ts'
-export type { ClientComponents, ServicePeer, ServicePeers } from './transport/service-peers.ts'
+export type {
+  ClientComponents,
+  ServicePeer,
+  ServicePeers,
+  StreamHost
+} from './transport/service-peers.ts'

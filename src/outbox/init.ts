@@ -22,6 +22,7 @@ export const OUTBOX_DEFAULTS = {
 
 /** The part of the platform's `LockManager` that is used. */
 export interface OutboxLocks {
+  /** Runs the callback once the lock is held, as the Web Locks API does. */
   request(
     name: string,
     options: { signal: AbortSignal },
@@ -31,8 +32,11 @@ export interface OutboxLocks {
 
 /** The part of the platform's `BroadcastChannel` that is used. */
 export interface OutboxChannel {
+  /** Told of what others post. */
   onmessage: ((event: MessageEvent) => void) | null
+  /** Tells others which entries changed. */
   postMessage(ids: readonly string[]): void
+  /** Ends the channel. */
   close(): void
 }
 

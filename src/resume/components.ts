@@ -8,6 +8,7 @@ export interface HashesOptions {
   /** Peer id of the only node to ask. */
   readonly peerId?: string
   readonly signal?: AbortSignal
+  /** Told of each page. */
   readonly onProgress?: (event: StoreProgress) => void
 }
 

@@ -2,6 +2,7 @@ import { withSignals } from '../lib/deadline.ts'
 
 /** The part of the platform's `LockManager` that is used. */
 export interface ResumeLocks {
+  /** Runs the callback once the lock is held, as the Web Locks API does. */
   request<T>(
     name: string,
     options: { readonly signal?: AbortSignal; readonly ifAvailable?: boolean },

@@ -43,10 +43,13 @@ export type SyncKey = Pick<ArchiveKey, 'messageHash' | 'pubsubTopic' | 'contentT
 export interface SyncArchive {
   /** Adds messages; those that are there already are left out. Resolves with the new ones. */
   putMany(messages: readonly StoredMessage[]): Promise<readonly StoredMessage[]>
+  /** The messages with these hashes, in their order. */
   get(hashes: readonly Uint8Array[]): Promise<readonly (StoredMessage | undefined)[]>
+  /** What lies in a range of time, without content. */
   walkKeys(
     criteria: { readonly timeStart: bigint; readonly timeEnd?: bigint },
     options: { readonly signal?: AbortSignal }
   ): AsyncIterable<SyncKey>
+  /** Tells additions, until the returned function is called. */
   subscribe(listener: (messages: readonly SyncKey[]) => void): () => void
 }

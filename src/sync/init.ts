@@ -26,6 +26,7 @@ export const SYNC_DEFAULTS = {
 
 /** The part of the platform's `LockManager` that is used. */
 export interface SyncLocks {
+  /** Runs the callback once the lock is held, as the Web Locks API does. */
   request(
     name: string,
     options: { readonly signal: AbortSignal },
@@ -36,7 +37,9 @@ export interface SyncLocks {
 /** The part of the platform's `Document` that is used. */
 export interface SyncVisibility {
   readonly visibilityState: string
+  /** As that of `document`. */
   addEventListener(type: 'visibilitychange', listener: () => void): void
+  /** As that of `document`. */
   removeEventListener(type: 'visibilitychange', listener: () => void): void
 }
 

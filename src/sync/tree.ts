@@ -141,7 +141,7 @@ export function pruneBefore(root: Node, key: Uint32Array): Node {
 }
 
 /** Adds a hash to a fingerprint. */
-export function xorInto(xor: Uint32Array, words: Uint32Array, offset: number): void {
+function xorInto(xor: Uint32Array, words: Uint32Array, offset: number): void {
   for (let word = 0; word < HASH_WORDS; word++) {
     xor[word] = (xor[word] as number) ^ (words[offset + word] as number)
   }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 
 /** The largest time that nine varint bytes hold; the reference node reads no more of them. */
-export const MAX_SYNC_TIME = 2n ** 63n - 1n
+const MAX_SYNC_TIME = 2n ** 63n - 1n
 
 const MAX_VARINT_BYTES = 9
 const HASH_BYTES = 32

@@ -22,7 +22,7 @@ import {
 export const STORE_PROTOCOLS = [STORE_QUERY_3_PROTOCOL, STORE_BETA4_PROTOCOL, STORE_BETA2_PROTOCOL]
 
 /** The text with which the reference node refuses a cursor that it does not know. */
-export const UNKNOWN_CURSOR = 'BAD_RESPONSE: archive error: DRIVER_ERROR: cursor not found'
+const UNKNOWN_CURSOR = 'BAD_RESPONSE: archive error: DRIVER_ERROR: cursor not found'
 
 /** A message in an archive, with what the orders of the generations go by. */
 export interface Stored {

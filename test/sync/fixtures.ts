@@ -9,7 +9,7 @@ import { PUBSUB_TOPIC } from './twin.ts'
 
 export const NOW_MS = 1_700_000_000_000
 export const NOW = BigInt(NOW_MS) * 1_000_000n
-export const CONTENT_TOPIC = '/app/1/chat/proto'
+const CONTENT_TOPIC = '/app/1/chat/proto'
 
 const SECOND = 1_000_000_000n
 let counter = 0
