@@ -102,6 +102,11 @@ function parse(address: string, refuse: (reason: string) => never): Multiaddr {
   }
 }
 
+/** IPv6 addresses have brackets there. */
+export function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
 /** The host as the platform reads it: `0x7f.1` is 127.0.0.1, an IPv4 address inside of IPv6 is that one. */
 function toAddress(host: string): string | undefined {
   if (!/^[a-z0-9._:-]+$/i.test(host)) {
@@ -109,7 +114,7 @@ function toAddress(host: string): string | undefined {
   }
   let read: string
   try {
-    read = new URL(`ws://${host.includes(':') ? `[${host}]` : host}`).hostname
+    read = new URL(`ws://${inUrl(host)}`).hostname
   } catch {
     return undefined
   }

@@ -8,7 +8,7 @@ import {
   WakuLightError
 } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
-import { type Ahead, type AheadStream, aheadOf } from './ahead.ts'
+import { type Ahead, aheadOf } from './ahead.ts'
 
 /** One request on a stream of its own. */
 export interface ExchangeRequest {
@@ -86,27 +86,19 @@ async function exchangeAhead(
     try {
       return await converse(connection, stream, request, signal)
     } catch (error) {
-      settle(state(), ahead, request)
-      if (state() !== 'refused' || signal.aborted) {
+      const reached = state()
+      if (reached === 'awaited') {
+        // It may be that the peer minds; it costs little to ask from here on.
+        ahead.giveUp()
+      } else if (reached !== 'agreed' && reached !== 'wrong') {
+        request.onUnread?.()
+      }
+      if (reached !== 'refused' || signal.aborted) {
         throw error
       }
     }
   }
   throw unsupported(request.protocols)
-}
-
-/** Draws the conclusions from a request that failed. */
-function settle(
-  state: ReturnType<AheadStream['state']>,
-  ahead: Ahead,
-  request: ExchangeRequest
-): void {
-  if (state === 'awaited') {
-    // It may be that the peer minds; it costs little to ask from here on.
-    ahead.giveUp()
-  } else if (state !== 'agreed' && state !== 'wrong') {
-    request.onUnread?.()
-  }
 }
 
 async function converse(

@@ -29,14 +29,10 @@ export function createSocket(url: string): EndableSocket {
     tap.destroy()
     resolve()
   }
-  socket.addEventListener(
-    'close',
-    () => {
-      clearTimeout(timer)
-      resolve()
-    },
-    { once: true }
-  )
+  socket.addEventListener('close', () => {
+    clearTimeout(timer)
+    resolve()
+  })
   socket.close = (code, reason) => {
     if (code === ABNORMAL_CLOSURE) {
       end()
@@ -67,29 +63,24 @@ interface Dispatcher {
 function tapSockets(): Tap {
   const global = globalThis as unknown as Record<symbol, Dispatcher | undefined>
   // They are there once undici is loaded, which naming its WebSocket does.
-  const dispatcher =
+  const [dispatcher] =
     typeof WebSocket === 'function'
-      ? (global[Symbol.for('undici.globalDispatcher.1')] ??
-        global[Symbol.for('undici.globalDispatcher.2')])
-      : undefined
+      ? [1, 2].flatMap((version) => global[Symbol.for(`undici.globalDispatcher.${version}`)] ?? [])
+      : []
   const seen: Destroyable[] = []
-  const see = (method: unknown, name: string | symbol, target: object): unknown => {
-    if (typeof method !== 'function') {
-      return method
-    }
-    const upgrade = name === 'onUpgrade' || name === 'onRequestUpgrade'
-    return (...args: unknown[]): unknown => {
-      seen.push(...(upgrade ? args.filter(isDestroyable) : []))
-      return Reflect.apply(method, target, args) as unknown
-    }
+  const get = (handler: Record<string, unknown>, name: string): unknown => {
+    const method = handler[name]
+    return typeof method !== 'function'
+      ? method
+      : (...args: unknown[]): unknown => {
+          if (/^on(Request)?Upgrade$/.test(name)) {
+            seen.push(...args.filter(isDestroyable))
+          }
+          return method.apply(handler, args) as unknown
+        }
   }
-  const dispatch = (options: unknown, handler: object): unknown =>
-    dispatcher?.dispatch(
-      options,
-      new Proxy(handler, {
-        get: (target, name) => see(Reflect.get(target, name), name, target)
-      })
-    )
+  const dispatch = (options: unknown, handler: Record<string, unknown>): unknown =>
+    dispatcher?.dispatch(options, new Proxy(handler, { get }))
   return {
     options: dispatcher && { dispatcher: { dispatch } },
     destroy: () => {
@@ -106,12 +97,9 @@ function isDestroyable(value: unknown): value is Destroyable {
 
 /** Another implementation of `WebSocket`, put in place of Node's, takes no dispatcher. */
 function open(url: string, options: object | undefined): WebSocket {
-  if (options !== undefined) {
-    try {
-      return new WebSocket(url, options as unknown as string[])
-    } catch {
-      // Below, without.
-    }
+  try {
+    return new WebSocket(url, options as unknown as string[])
+  } catch {
+    return new WebSocket(url)
   }
-  return new WebSocket(url)
 }

@@ -2,7 +2,8 @@ import type { Transport } from '@libp2p/interface'
 import type { webSockets } from '@libp2p/websockets'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ConnectionError } from '../errors.ts'
-import { toEndpoint } from './addresses.ts'
+import { withSignals } from '../lib/deadline.ts'
+import { inUrl, toEndpoint } from './addresses.ts'
 import { createSocket, type EndableSocket } from './socket.ts'
 
 type WebSockets = ReturnType<typeof webSockets>
@@ -35,7 +36,6 @@ export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
       const transport = webSockets(components) as WithConnect
       const dial = transport.dial.bind(transport)
       transport._connect = async (address, { signal }) => {
-        signal?.throwIfAborted()
         const socket = createSocket(toUrl(address))
         sockets.add(socket)
         socket.closed.then(
@@ -73,7 +73,7 @@ function abortingUpgrader(options: DialOptions): DialOptions {
 
 function toUrl(address: Multiaddr): string {
   const { secure, host, port } = toEndpoint(address)
-  return `${secure ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `${secure ? 'wss' : 'ws'}://${inUrl(host)}:${port}`
 }
 
 /** The socket once it is open; it is ended if it does not come to that. */
@@ -89,9 +89,8 @@ async function opened(
   socket.addEventListener('open', () => resolve(), options)
   socket.addEventListener('error', fail, options)
   socket.addEventListener('close', fail, options)
-  signal?.addEventListener('abort', () => reject(signal.reason), options)
   try {
-    await promise
+    await withSignals([signal], async () => await promise)
     return socket
   } catch (error) {
     end()
