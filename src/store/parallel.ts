@@ -38,7 +38,8 @@ interface Piece {
   readonly running: RunningWalk<MessagePage>
   /** Nanoseconds; undefined for the last one, which goes to the end. */
   readonly width: bigint | undefined
-  /** Where it ends, in the direction of walking. */
+  /** Where it begins and ends, in the direction of walking. */
+  readonly near: bigint | undefined
   readonly far: bigint | undefined
   page: Promise<MessagePage | undefined>
   count: number
@@ -75,7 +76,10 @@ class Pieces {
 
   /** The next page of the first piece; what the others need is under way when it returns. */
   async next(): Promise<MessagePage> {
-    const head = this.#pieces[0] ?? this.#start(this.#init, undefined, undefined)
+    if (this.#pieces.length === 0) {
+      this.#start(this.#init)
+    }
+    const [head] = this.#pieces as [Piece, ...Piece[]]
     let page: MessagePage | undefined
     try {
       page = await head.page
@@ -98,7 +102,7 @@ class Pieces {
     } else {
       this.#capacity = Math.max(this.#capacity, page.messages.length + page.rejected.length)
       if (this.#isWorthCutting(head, page)) {
-        await this.#cutFrom(page)
+        await this.#cut(head, page)
       } else {
         head.page = head.running.ask()
       }
@@ -141,44 +145,88 @@ class Pieces {
     return rest * BigInt(messages.length) > span * BigInt(this.#capacity) * MAX_PAGES_PER_PIECE
   }
 
-  /** Cuts what is after this page by its density; pieces that were cut by another are given up. */
-  async #cutFrom({ messages, peerId }: MessagePage): Promise<void> {
-    await this.close()
-    this.#isCut = true
-    this.#peerId = peerId
-    this.#near = this.#position.last?.time
+  /**
+   * Cuts what is left of the first piece by the density of this page. The farthest pieces are given up to make room; all of
+   * them, where it is longer than all together.
+   */
+  async #cut(head: Piece, { messages, peerId }: MessagePage): Promise<void> {
+    const time = this.#position.last?.time ?? 0n
+    const { count, span } = this.#density
     this.#density = { count: messages.length, span: Number(spanOf(messages)) }
+    this.#isCut = true
+    this.#peerId ??= peerId
+    this.#width = this.#wantedWidth
+    const cuts = this.#cutsBetween(time, head.far)
+    const kept = this.#pieces.slice(1, 1 + this.#walks - cuts.length)
+    const dropped = this.#pieces.slice(1 + kept.length)
+    await Promise.all([head, ...dropped].map(({ running }) => running.close()))
+    this.#pieces = []
+    if (cuts.length >= this.#walks) {
+      this.#near = time
+      return
+    }
+    for (const [index, near] of cuts.entries()) {
+      this.#open(near, cuts[index + 1] ?? head.far)
+    }
+    this.#pieces.push(...kept)
+    this.#near = dropped[0]?.near ?? this.#near
+    const density = this.#density
+    this.#density = { count: count / 2 + density.count, span: span / 2 + density.span }
     this.#width = this.#wantedWidth
   }
 
+  /** Where pieces would begin, no more than there are walks. */
+  #cutsBetween(near: bigint, far: bigint | undefined): bigint[] {
+    const cuts: bigint[] = []
+    for (
+      let cut = near;
+      cuts.length < this.#walks && (far === undefined || this.#isBefore(cut, far));
+      cut = this.#after(cut)
+    ) {
+      cuts.push(cut)
+    }
+    return cuts
+  }
+
   #fill(): void {
-    const { criteria, forward } = this.#init
     while (this.#near !== undefined && this.#pieces.length < this.#walks) {
-      const near = this.#near
-      const width = this.#width > 0n ? this.#width : 1n
-      const far = forward ? near + width : near - width
-      const isLast = forward ? far >= this.#end : far <= this.#end
+      const far = this.#after(this.#near)
+      const isLast = !this.#isBefore(far, this.#end)
+      this.#open(this.#near, isLast ? undefined : far)
       this.#near = isLast ? undefined : far
-      const isFirst = this.#pieces.length === 0 && near === this.#position.last?.time
-      // The first one begins after the last message, by time; the others where the one before ends.
-      const bounds = isFirst ? {} : forward ? { timeStart: near } : { timeEnd: near }
-      const end = isLast ? {} : forward ? { timeEnd: far } : { timeStart: far }
-      const piece = {
-        ...this.#init,
-        servicePeers: preferring(this.#init.servicePeers, this.#peerId),
-        generations: this.#strict,
-        criteria: { ...criteria, ...bounds, ...end },
-        position: isFirst ? this.#position : { digest: this.#position.digest }
-      }
-      this.#start(piece, isLast ? undefined : width, isLast ? undefined : far)
     }
   }
 
-  #start(init: WalkInit, width: bigint | undefined, far: bigint | undefined): Piece {
+  /** Begins a piece; the one at the last message that was delivered after that, by time, others where the one before ends. */
+  #open(near: bigint, far: bigint | undefined): void {
+    const { criteria, forward, servicePeers } = this.#init
+    const isFirst = this.#pieces.length === 0 && near === this.#position.last?.time
+    const bounds = isFirst ? {} : forward ? { timeStart: near } : { timeEnd: near }
+    const end = far === undefined ? {} : forward ? { timeEnd: far } : { timeStart: far }
+    const init = {
+      ...this.#init,
+      servicePeers: preferring(servicePeers, this.#peerId),
+      generations: this.#strict,
+      criteria: { ...criteria, ...bounds, ...end },
+      position: isFirst ? this.#position : { digest: this.#position.digest }
+    }
+    this.#start(init, near, far)
+  }
+
+  #start(init: WalkInit, near?: bigint, far?: bigint): void {
     const running = new RunningWalk({ begin: walk }, init)
-    const piece = { running, width, far, page: running.ask(), count: 0 }
-    this.#pieces.push(piece)
-    return piece
+    const width =
+      near === undefined || far === undefined ? undefined : near < far ? far - near : near - far
+    this.#pieces.push({ running, width, near, far, page: running.ask(), count: 0 })
+  }
+
+  #after(near: bigint): bigint {
+    const width = this.#width > 0n ? this.#width : 1n
+    return this.#init.forward ? near + width : near - width
+  }
+
+  #isBefore(a: bigint, b: bigint): boolean {
+    return this.#init.forward ? a < b : a > b
   }
 
   /** Where the range ends; what lies beyond, if it is open, belongs to the last piece. */
