@@ -19,7 +19,8 @@ export async function dialFirst(
   timeoutMs: number,
   signal: AbortSignal
 ): Promise<Connection> {
-  const failures: { readonly address: Multiaddr; readonly error: unknown }[] = []
+  const errors: unknown[] = []
+  const reasons: string[] = []
   const shareMs = timeoutMs / multiaddrs.length
   for (const address of multiaddrs) {
     try {
@@ -28,18 +29,15 @@ export async function dialFirst(
       )
     } catch (error) {
       signal.throwIfAborted()
-      failures.push({ address, error })
+      if (multiaddrs.length === 1 && isWakuLightError(error)) {
+        throw error
+      }
+      errors.push(error)
+      reasons.push(`${address.toString()}: ${describe(error)}`)
     }
   }
-  const [first, second] = failures
-  if (first !== undefined && second === undefined) {
-    throw isWakuLightError(first.error)
-      ? first.error
-      : new ConnectionError(`dial failed: ${describe(first.error)}`, { cause: first.error })
-  }
-  const reasons = failures.map(({ address, error }) => `${address.toString()}: ${describe(error)}`)
   throw new ConnectionError(`dial failed: ${reasons.join('; ')}`, {
-    cause: new AggregateError(failures.map(({ error }) => error))
+    cause: errors.length === 1 ? errors[0] : new AggregateError(errors)
   })
 }
 

@@ -65,11 +65,11 @@ export function fromNetworkOptions({
   pubsubTopics
 }: NetworkOptions): NetworkConfig | undefined {
   if (shardCount !== undefined && pubsubTopics !== undefined) {
-    throw new InvalidArgumentError('pubsubTopics', 'cannot be given together with shardCount')
+    throw new InvalidArgumentError('pubsubTopics', 'must not be given together with shardCount')
   }
   if (shardCount === undefined && pubsubTopics === undefined) {
     if (clusterId !== undefined) {
-      throw new InvalidArgumentError('clusterId', 'needs shardCount or pubsubTopics beside it')
+      throw new InvalidArgumentError('clusterId', 'must be given together with shardCount or pubsubTopics')
     }
     return undefined
   }
@@ -88,7 +88,7 @@ function clusterOf(pubsubTopics: readonly string[] = []): number {
   if (clusterId === undefined) {
     throw new InvalidArgumentError(
       'clusterId',
-      'must be given together with shardCount, or with pubsubTopics that do not name it'
+      'must be given together with shardCount or pubsubTopics that do not name it'
     )
   }
   return clusterId

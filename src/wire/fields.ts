@@ -172,7 +172,7 @@ function groups(bytes: Uint8Array, start: number, end: number): number {
 export function smallVarint(bytes: Uint8Array, start: number, end: number): number {
   const value = end - start > 5 ? Number.POSITIVE_INFINITY : groups(bytes, start, end)
   if (value > 0xffffffff) {
-    throw new InvalidMessageError('varint exceeds 32 bits')
+    throw new InvalidMessageError('varint is too long')
   }
   return value
 }
@@ -182,17 +182,14 @@ export function varintEnd(bytes: Uint8Array, start: number, to: number, maxBytes
   for (let index = start; index < to && index < start + maxBytes; index++) {
     const byte = bytes[index] ?? 0
     if (byte < 0x80) {
-      if (byte === 0 && index > start) {
-        throw new InvalidMessageError('overlong varint')
-      }
-      if (index === start + 9 && byte > 1) {
-        throw new InvalidMessageError('varint exceeds 64 bits')
+      if ((byte === 0 && index > start) || (byte > 1 && index === start + 9)) {
+        throw new InvalidMessageError('varint is too long')
       }
       return index + 1
     }
   }
   throw new InvalidMessageError(
-    start + maxBytes <= to ? 'varint is too long' : 'varint is truncated'
+    `varint ${start + maxBytes <= to ? 'is too long' : 'is truncated'}`
   )
 }
 
