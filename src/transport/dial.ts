@@ -33,7 +33,7 @@ export async function dialFirst(
         throw error
       }
       errors.push(error)
-      reasons.push(`${address.toString()}: ${describe(error)}`)
+      reasons.push(`${multiaddrs.length > 1 ? `${address.toString()}: ` : ''}${describe(error)}`)
     }
   }
   throw new ConnectionError(`dial failed: ${reasons.join('; ')}`, {

@@ -69,7 +69,10 @@ export function fromNetworkOptions({
   }
   if (shardCount === undefined && pubsubTopics === undefined) {
     if (clusterId !== undefined) {
-      throw new InvalidArgumentError('clusterId', 'must be given together with shardCount or pubsubTopics')
+      throw new InvalidArgumentError(
+        'clusterId',
+        'must be given together with shardCount or pubsubTopics'
+      )
     }
     return undefined
   }

@@ -6,7 +6,7 @@
  */
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
-import { privateKeyFromRaw } from '@libp2p/crypto/keys'
+import { privateKeyFromProtobuf } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
 import { ping } from '@libp2p/ping'
@@ -220,18 +220,24 @@ class StartedLightNode implements LightNode {
   }
 }
 
+/** By way of libp2p's protobuf of it, since what reads that is in every bundle of libp2p already. */
 function toPrivateKey(
   raw: Uint8Array | undefined
-): ReturnType<typeof privateKeyFromRaw> | undefined {
+): ReturnType<typeof privateKeyFromProtobuf> | undefined {
   if (raw === undefined) {
     return undefined
   }
   try {
-    return privateKeyFromRaw(raw)
+    if (raw.length === 32 || raw.length === 64) {
+      return privateKeyFromProtobuf(
+        Uint8Array.of(8, raw.length === 64 ? 1 : 2, 18, raw.length, ...raw)
+      )
+    }
   } catch {
-    throw new InvalidArgumentError(
-      'privateKey',
-      'must be a raw Ed25519 (64 bytes) or secp256k1 (32 bytes) private key'
-    )
+    // Below.
   }
+  throw new InvalidArgumentError(
+    'privateKey',
+    'must be a raw Ed25519 (64 bytes) or secp256k1 (32 bytes) private key'
+  )
 }

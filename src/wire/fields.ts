@@ -188,9 +188,7 @@ export function varintEnd(bytes: Uint8Array, start: number, to: number, maxBytes
       return index + 1
     }
   }
-  throw new InvalidMessageError(
-    `varint ${start + maxBytes <= to ? 'is too long' : 'is truncated'}`
-  )
+  throw new InvalidMessageError(`varint ${start + maxBytes <= to ? 'is too long' : 'is truncated'}`)
 }
 
 /**
@@ -203,7 +201,7 @@ export function writeFields<T extends object>(
 ): Uint8Array<ArrayBuffer> {
   const writer = createWriter()
   append(writer, message, fields)
-  return writer.finish() as Uint8Array<ArrayBuffer>
+  return writer.finish()
 }
 
 function append(writer: Writer, message: object, fields: Fields): void {
