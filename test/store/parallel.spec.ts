@@ -43,6 +43,7 @@ const SHAPES = {
   random: at(3000, (_index, value) => -Math.log(1 - value) * 1000),
   // a day takes 1000 messages, most of them by day
   'of day and night': at(3000, (i, value) => (1.05 + Math.sin(i / 160)) * value * 1000),
+  clumps: at(3000, (index, value) => (index % 16 === 0 ? value * 100 : 0)),
   bursts: at(3000, (index, value) => (index % 500 === 0 ? 3_600_000 : value * 100))
 }
 
@@ -51,6 +52,7 @@ const GOALS = {
   even: { rounds: 15, requests: 100 },
   random: { rounds: 15, requests: 100 },
   'of day and night': { rounds: 40, requests: 180 },
+  clumps: { rounds: 30, requests: 180 },
   bursts: { rounds: 30, requests: 180 }
 }
 
