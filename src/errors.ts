@@ -165,22 +165,17 @@ export class RemoteStatusError extends WakuLightError {
   override readonly name: string = 'RemoteStatusError'
   override readonly code = 'ERR_REMOTE_STATUS'
   /** The status as it came, known or not. */
-  readonly statusCode: number
+  declare readonly statusCode: number
   /** The node's own words; empty if it gave none. */
-  readonly statusDesc: string
+  declare readonly statusDesc: string
   /** The request id as it came back; a placeholder or empty on most errors. */
-  readonly requestId: string
+  declare readonly requestId: string
   /** The peer that answered. */
-  readonly peerId: string
+  declare readonly peerId: string
 
   constructor(init: { statusCode: number; statusDesc: string; requestId: string; peerId: string }) {
-    super(
-      `service node answered ${init.statusCode}${init.statusDesc === '' ? '' : `: ${init.statusDesc}`}`
-    )
-    this.statusCode = init.statusCode
-    this.statusDesc = init.statusDesc
-    this.requestId = init.requestId
-    this.peerId = init.peerId
+    super(`service node answered ${init.statusCode}${init.statusDesc && `: ${init.statusDesc}`}`)
+    Object.assign(this, init)
   }
 }
 

@@ -130,14 +130,8 @@ function toAddress(host: string): string | undefined {
   return bytes.join('.')
 }
 
-const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
-
 function isLoopback(address: string): boolean {
-  return (
-    /^(.*\.)?localhost$/.test(address) ||
-    address === '::1' ||
-    (IPV4.test(address) && address.startsWith('127.'))
-  )
+  return /^(.*\.)?localhost$|^::1$|^127(\.\d+){3}$/.test(address)
 }
 
 /**
@@ -146,7 +140,7 @@ function isLoopback(address: string): boolean {
  * @see RFC 1918, 3927, 4193, 4291, 6598, 6762
  */
 function isPrivate(address: string): boolean {
-  if (IPV4.test(address)) {
+  if (/^\d+(\.\d+){3}$/.test(address)) {
     return /^(0|10)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(
       address
     )

@@ -186,7 +186,7 @@ function write(frames: Frames, stream: Stream, body: Uint8Array): void {
   frames
     .write(body)
     .then(() => stream.close())
-    .catch((error: unknown) => stream.log.trace('the request was not written in full - %e', error))
+    .catch((error: unknown) => stream.log.trace('the request broke - %e', error))
 }
 
 async function readFrame(
@@ -250,7 +250,7 @@ function tooLong(maxBytes: number): LimitExceededError {
 /** Ends our part of an answered stream, and resets the oldest of those that the peer never ends. */
 async function release(connection: Connection, stream: Stream): Promise<void> {
   if (stream.writeStatus !== 'closed') {
-    stream.abort(new ConnectionError('the peer answered without reading the request'))
+    stream.abort(new ConnectionError('the peer did not read the request'))
     return
   }
   if (stream.readStatus === 'readable') {
@@ -262,7 +262,7 @@ async function release(connection: Connection, stream: Stream): Promise<void> {
       direction === 'outbound' && readStatus === 'closed' && writeStatus === 'closed'
   )
   for (const oldest of lingering.slice(0, -MAX_LINGERING_STREAMS)) {
-    oldest.abort(new ConnectionError('the peer left an answered stream open'))
+    oldest.abort(new ConnectionError('the peer left the stream open'))
   }
 }
 

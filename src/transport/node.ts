@@ -208,13 +208,10 @@ class StartedLightNode implements LightNode {
     const before = this.#connected
     const now = new Set(this.connectedPeers)
     this.#connected = now
-    const changes = [
-      ...[...before].filter((id) => !now.has(id)).map((peerId) => ({ peerId, connected: false })),
-      ...[...now].filter((id) => !before.has(id)).map((peerId) => ({ peerId, connected: true }))
-    ]
-    for (const change of changes) {
-      for (const listener of this.#listeners) {
-        report(listener, change)
+    for (const peerId of new Set([...before, ...now])) {
+      const connected = now.has(peerId)
+      for (const listener of before.has(peerId) === connected ? [] : this.#listeners) {
+        report(listener, { peerId, connected })
       }
     }
   }

@@ -88,12 +88,11 @@ export function toPeers(
       skipped.push({ peerId, error })
     }
   }
-  for (const peer of peers.values()) {
-    if (peer.multiaddrs.length > 0) {
-      peer.refusal = undefined
-    }
+  const all = [...peers.values()]
+  for (const peer of all.filter(({ multiaddrs }) => multiaddrs.length > 0)) {
+    peer.refusal = undefined
   }
-  return { peers: [...peers.values()], skipped }
+  return { peers: all, skipped }
 }
 
 /** True for what speaks against a node: not for what it cannot do by its nature, what we did wrong, or an abort. */
