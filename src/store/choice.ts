@@ -104,8 +104,9 @@ function withoutCursor(
     return generations
   }
   const { protocol, hashes, time } = last
-  const isKnown =
-    time !== 0n || generations.some((known) => known.protocol === protocol && known.strictOrder)
+  // What came in another order than that of time, as from beta2, cannot be told by time from what is still to come.
+  const order = generations.find((known) => known.protocol === protocol)
+  const isKnown = order?.filtersByTime === true && (time !== 0n || order.strictOrder)
   // Where more messages of one time were delivered than are remembered, only their own order tells them.
   const byTime = generations.filter(
     (generation) =>

@@ -1,6 +1,12 @@
 import { expect } from 'chai'
 import { ConnectionError, TimeoutError } from 'waku-light/errors'
-import { type MessagePage, STORE_BETA4, StoreClient, type WalkOptions } from 'waku-light/store'
+import {
+  type MessagePage,
+  STORE_BETA4,
+  STORE_QUERY_3,
+  StoreClient,
+  type WalkOptions
+} from 'waku-light/store'
 import { STORE_BETA2 } from 'waku-light/store/beta2'
 import {
   decodeStoreQueryRequest,
@@ -187,6 +193,20 @@ describe('MessagePage.position', () => {
 })
 
 describe('StoreClient, when a node fails in a walk', () => {
+  it('does not go on elsewhere with what beta2 began, whose order is not that of time', async () => {
+    const old = failing(archivePeer(filled(), 'old', [STORE_BETA2.protocol]), {
+      1: broken,
+      2: broken
+    })
+    const peers = new FakePeers([old, archivePeer(filled(), 'new')])
+    const client = new StoreClient(peers, { generations: [STORE_QUERY_3, STORE_BETA2] })
+    const error = await failureOf('ERR_INCOMPLETE_HISTORY', () =>
+      collect(client.queryPages(CRITERIA, { pageLimit: 2 }))
+    )
+    expect(error.cause).to.include({ code: 'ERR_NO_USABLE_PEER' })
+    expect(peerIdsOf(peers)).to.deep.equal(['old', 'old', 'old'])
+  })
+
   it('asks the same node again after a broken connection, with its cursor', async () => {
     const one = failing(archivePeer(filled(), 'one'), { 1: broken })
     const peers = new FakePeers([one, archivePeer(filled(), 'two')])
