@@ -1,5 +1,5 @@
-// Makes src/wire/generated/ from protos/: protons writes the codecs, and they are cut into functions that a bundler can drop
-// one by one; what nothing here uses (the streaming decoder and the types of that) is left out.
+// Makes src/wire/generated/ from protos/: protons writes the types and codecs; of the codecs, the table of their fields is kept,
+// by which src/wire/fields.ts reads (strictly) and writes (with the writer of protons-runtime).
 // With --check it only compares, and fails on a difference.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -72,54 +72,22 @@ function withoutStreaming(code, source) {
   return header + kept
 }
 
-/**
- * Makes of each `export namespace X` a function `writeX`, with a codec that only encodes, and a table `XFields` for the strict
- * reader of fields.ts, so that a bundle holds what is in use only.
- */
+/** Makes of each `export namespace X` a table `XFields`, by which fields.ts reads and writes: two functions for all messages. */
 function withoutNamespaces(code, source) {
   const kept = code.replace(/^export namespace (\w+) \{\n(.*?)^\}\n/gms, (_, name, body) => {
-    const halves = body.match(
-      /message<\w+>\((\(obj, w, opts = \{\}\) => \{\n.*?\n {6}\}), (\(reader, length, opts = \{\}\) => \{\n.*?\n {6}\}), function \* \(\) \{\}\)\n/s
+    const decode = body.match(
+      /\(reader, length, opts = \{\}\) => \{\n.*?\n {6}\}, function \* \(\) \{\}\)\n/s
     )
-    if (halves === null) {
+    if (decode === null) {
       throw new Error(
         `protons writes another form now: look at ${source} and at withoutNamespaces()`
       )
     }
-    const encode = halves[1].replace(/^ {4}/gm, '')
-    const codec = writer(name)
-    return `let _${codec}: Codec<${name}> | undefined
-
-function ${codec} (): Codec<${name}> {
-  _${codec} ??= message<${name}>(${encode}, unused, unused)
-  return _${codec}
-}
-
-export function write${name} (obj: Partial<${name}>): Uint8Array<ArrayBuffer> {
-  return encodeMessage(obj, ${codec}())
-}
-
-export const ${name}Fields: Fields = {
-${toFields(halves[2], source)}
-}
-`
+    return `export const ${name}Fields: Fields = {\n${toFields(decode[0], source)}\n}\n`
   })
   return kept
-    .replace(/(\w+)\.codec\(\)\.encode\(/g, (_, name) => `${writer(name)}().encode(`)
-    .replace(
-      /^import \{.*\} from 'protons-runtime'\n/m,
-      "import { encodeMessage, message } from 'protons-runtime'\n"
-    )
-    .replace(
-      /^import type \{ Codec, DecodeOptions \} from 'protons-runtime'\nimport type \{ Uint8ArrayList \} from 'uint8arraylist'\n/m,
-      `import type { Codec } from 'protons-runtime'
-import type { Fields } from '../fields.ts'
-
-function unused (): never {
-  throw new Error('not in use: fields.ts reads')
-}
-`
-    )
+    .replace(/^import .*\n/gm, '')
+    .replace(/^(\/\/ Generated .*\n)/, "$1import type { Fields } from '../fields.ts'\n")
 }
 
 /** The table of what a generated decoder reads: `1: ['name', kind]`, with `true` behind it for a repeated field. */
@@ -138,8 +106,4 @@ function toFields(decode, source) {
       return `  ${number}: ['${name}', ${kind}${how === '.push(' ? ', true' : ''}]`
     })
     .join(',\n')
-}
-
-function writer(name) {
-  return `${name[0].toLowerCase()}${name.slice(1)}Writer`
 }

@@ -1,50 +1,10 @@
 // Generated from protos/store-beta2.proto by `npm run generate`. Do not edit.
-import { encodeMessage, message } from 'protons-runtime'
-import type { Codec } from 'protons-runtime'
 import type { Fields } from '../fields.ts'
-
-function unused (): never {
-  throw new Error('not in use: fields.ts reads')
-}
 
 export interface HistoryRpc {
   requestId?: string
   query?: HistoryQuery
   response?: HistoryResponse
-}
-
-let _historyRpcWriter: Codec<HistoryRpc> | undefined
-
-function historyRpcWriter (): Codec<HistoryRpc> {
-  _historyRpcWriter ??= message<HistoryRpc>((obj, w, opts = {}) => {
-    if (opts.lengthDelimited !== false) {
-      w.fork()
-    }
-
-    if (obj.requestId != null) {
-      w.uint32(10)
-      w.string(obj.requestId)
-    }
-
-    if (obj.query != null) {
-      w.uint32(18)
-      historyQueryWriter().encode(obj.query, w)
-    }
-
-    if (obj.response != null) {
-      w.uint32(26)
-      historyResponseWriter().encode(obj.response, w)
-    }
-
-    if (opts.lengthDelimited !== false) {
-      w.ldelim()
-    }
-  }, unused, unused)
-  return _historyRpcWriter
-}
-
-export function writeHistoryRpc (obj: Partial<HistoryRpc>): Uint8Array<ArrayBuffer> {
-  return encodeMessage(obj, historyRpcWriter())
 }
 
 export const HistoryRpcFields: Fields = {
@@ -58,37 +18,6 @@ export interface HistoryQuery {
   pagingInfo?: PagingInfo
 }
 
-let _historyQueryWriter: Codec<HistoryQuery> | undefined
-
-function historyQueryWriter (): Codec<HistoryQuery> {
-  _historyQueryWriter ??= message<HistoryQuery>((obj, w, opts = {}) => {
-    if (opts.lengthDelimited !== false) {
-      w.fork()
-    }
-
-    if (obj.topics != null && obj.topics.length > 0) {
-      for (const value of obj.topics) {
-        w.uint32(18)
-        w.string(value)
-      }
-    }
-
-    if (obj.pagingInfo != null) {
-      w.uint32(26)
-      pagingInfoWriter().encode(obj.pagingInfo, w)
-    }
-
-    if (opts.lengthDelimited !== false) {
-      w.ldelim()
-    }
-  }, unused, unused)
-  return _historyQueryWriter
-}
-
-export function writeHistoryQuery (obj: Partial<HistoryQuery>): Uint8Array<ArrayBuffer> {
-  return encodeMessage(obj, historyQueryWriter())
-}
-
 export const HistoryQueryFields: Fields = {
   2: ['topics', 'string', true],
   3: ['pagingInfo', () => PagingInfoFields]
@@ -98,40 +27,6 @@ export interface PagingInfo {
   pageSize?: bigint
   cursor?: Uint8Array<ArrayBuffer>
   direction?: number
-}
-
-let _pagingInfoWriter: Codec<PagingInfo> | undefined
-
-function pagingInfoWriter (): Codec<PagingInfo> {
-  _pagingInfoWriter ??= message<PagingInfo>((obj, w, opts = {}) => {
-    if (opts.lengthDelimited !== false) {
-      w.fork()
-    }
-
-    if (obj.pageSize != null) {
-      w.uint32(8)
-      w.int64(obj.pageSize)
-    }
-
-    if (obj.cursor != null) {
-      w.uint32(18)
-      w.bytes(obj.cursor)
-    }
-
-    if (obj.direction != null) {
-      w.uint32(24)
-      w.uint32(obj.direction)
-    }
-
-    if (opts.lengthDelimited !== false) {
-      w.ldelim()
-    }
-  }, unused, unused)
-  return _pagingInfoWriter
-}
-
-export function writePagingInfo (obj: Partial<PagingInfo>): Uint8Array<ArrayBuffer> {
-  return encodeMessage(obj, pagingInfoWriter())
 }
 
 export const PagingInfoFields: Fields = {
@@ -145,35 +40,6 @@ export interface Index {
   receivedTime?: number
 }
 
-let _indexWriter: Codec<Index> | undefined
-
-function indexWriter (): Codec<Index> {
-  _indexWriter ??= message<Index>((obj, w, opts = {}) => {
-    if (opts.lengthDelimited !== false) {
-      w.fork()
-    }
-
-    if (obj.digest != null) {
-      w.uint32(10)
-      w.bytes(obj.digest)
-    }
-
-    if (obj.receivedTime != null) {
-      w.uint32(21)
-      w.float(obj.receivedTime)
-    }
-
-    if (opts.lengthDelimited !== false) {
-      w.ldelim()
-    }
-  }, unused, unused)
-  return _indexWriter
-}
-
-export function writeIndex (obj: Partial<Index>): Uint8Array<ArrayBuffer> {
-  return encodeMessage(obj, indexWriter())
-}
-
 export const IndexFields: Fields = {
   1: ['digest', 'bytes'],
   2: ['receivedTime', 'float']
@@ -182,37 +48,6 @@ export const IndexFields: Fields = {
 export interface HistoryResponse {
   messages: Uint8Array<ArrayBuffer>[]
   pagingInfo?: PagingInfo
-}
-
-let _historyResponseWriter: Codec<HistoryResponse> | undefined
-
-function historyResponseWriter (): Codec<HistoryResponse> {
-  _historyResponseWriter ??= message<HistoryResponse>((obj, w, opts = {}) => {
-    if (opts.lengthDelimited !== false) {
-      w.fork()
-    }
-
-    if (obj.messages != null && obj.messages.length > 0) {
-      for (const value of obj.messages) {
-        w.uint32(18)
-        w.bytes(value)
-      }
-    }
-
-    if (obj.pagingInfo != null) {
-      w.uint32(26)
-      pagingInfoWriter().encode(obj.pagingInfo, w)
-    }
-
-    if (opts.lengthDelimited !== false) {
-      w.ldelim()
-    }
-  }, unused, unused)
-  return _historyResponseWriter
-}
-
-export function writeHistoryResponse (obj: Partial<HistoryResponse>): Uint8Array<ArrayBuffer> {
-  return encodeMessage(obj, historyResponseWriter())
 }
 
 export const HistoryResponseFields: Fields = {
