@@ -6,10 +6,8 @@
  */
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
-import { privateKeyFromProtobuf } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
-import type { Libp2p } from '@libp2p/interface'
-import { ping } from '@libp2p/ping'
+import type { Libp2p, PrivateKey } from '@libp2p/interface'
 import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
@@ -23,6 +21,7 @@ import {
   PEER_DEFAULTS,
   type ServicePeersOptions
 } from './peers.ts'
+import { answerPing, PING_PROTOCOL } from './ping.ts'
 import { SendAhead } from './send-ahead.ts'
 import type { ClientComponents, StreamHost } from './service-peers.ts'
 import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
@@ -37,10 +36,10 @@ export const NODE_DEFAULTS = {
 /** How to build {@link createLightNode}. */
 export interface LightNodeOptions extends ServicePeersOptions {
   /**
-   * The node's private key, in libp2p's raw form (64 bytes of Ed25519 or 32 bytes of secp256k1). A peer id identifies its
+   * The node's private key, as `@libp2p/crypto/keys` makes it. A peer id identifies its
    * user to every node, so it is a fresh one on every start unless this is given.
    */
-  readonly privateKey?: Uint8Array
+  readonly privateKey?: PrivateKey
   /**
    * How often an open connection is checked, in milliseconds; `Infinity` for never. One that does not answer in that
    * time, or within five seconds if that is less, is closed. @default 30000
@@ -99,6 +98,10 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
     options?.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs,
     MAX_TIMER_MS
   )
+  const privateKey = options?.privateKey
+  if (privateKey !== undefined && typeof privateKey?.publicKey !== 'object') {
+    throw new InvalidArgumentError('privateKey', 'must be a key of @libp2p/crypto')
+  }
   const sockets = closingWebSockets(webSockets())
   const ahead =
     options?.sendAhead === false
@@ -106,7 +109,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
       : new SendAhead({ handshakeTimeoutMs: dialTimeoutMs / 2 })
   const libp2p = await createLibp2p({
     start: false,
-    privateKey: toPrivateKey(options?.privateKey),
+    privateKey,
     addresses: { listen: [] },
     // The default tells every node the name and version of the browser.
     nodeInfo: { name: 'waku-light', userAgent: 'waku-light' },
@@ -121,9 +124,10 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
       pingTimeout: { minTimeout: Math.min(pingIntervalMs, MAX_PING_MS) }
     },
     connectionManager: { reconnectRetries: 0, addressDialTimeout: dialTimeoutMs },
-    services: { identify: identify(), ping: ping() }
+    services: { identify: identify() }
   })
   const servicePeers = await createServicePeers(libp2p, options)
+  await libp2p.handle(PING_PROTOCOL, answerPing, { maxInboundStreams: 2 })
   await libp2p.start()
   return new StartedLightNode(libp2p, servicePeers, sockets)
 }
@@ -218,23 +222,3 @@ class StartedLightNode implements LightNode {
 }
 
 /** By way of libp2p's protobuf of it, since what reads that is in every bundle of libp2p already. */
-function toPrivateKey(
-  raw: Uint8Array | undefined
-): ReturnType<typeof privateKeyFromProtobuf> | undefined {
-  if (raw === undefined) {
-    return undefined
-  }
-  try {
-    if (raw.length === 32 || raw.length === 64) {
-      return privateKeyFromProtobuf(
-        Uint8Array.of(8, raw.length === 64 ? 1 : 2, 18, raw.length, ...raw)
-      )
-    }
-  } catch {
-    // Below.
-  }
-  throw new InvalidArgumentError(
-    'privateKey',
-    'must be a raw Ed25519 (64 bytes) or secp256k1 (32 bytes) private key'
-  )
-}

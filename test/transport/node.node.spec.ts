@@ -385,9 +385,9 @@ describe('createLightNode', () => {
     const peerIds = [await startLightNode([]), await startLightNode([])].map(({ peerId }) => peerId)
     expect(new Set(peerIds).size).to.equal(2)
     for (const type of ['Ed25519', 'secp256k1'] as const) {
-      const { raw, publicKey } = await generateKeyPair(type)
-      const node = await startLightNode([], { privateKey: raw })
-      expect(node.peerId).to.equal(publicKey.toString())
+      const privateKey = await generateKeyPair(type)
+      const node = await startLightNode([], { privateKey })
+      expect(node.peerId).to.equal(privateKey.publicKey.toString())
     }
   })
 
