@@ -5,7 +5,7 @@ import {
   UnsupportedError,
   type WakuLightError
 } from '../errors.ts'
-import { encodeMetadata, MAX_METADATA_BYTES, METADATA_PROTOCOL } from '../wire/metadata.ts'
+import { encodeClusterId, MAX_METADATA_BYTES, METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncNode } from './components.ts'
 
@@ -89,7 +89,7 @@ export class SyncPeers {
       throw new ConnectionError('the peer is not connected')
     }
     const { clusterId } = await servicePeers.network(signal)
-    const encode = (): Uint8Array => encodeMetadata({ clusterId, shards: [] })
+    const encode = (): Uint8Array => encodeClusterId(clusterId)
     const protocols = [METADATA_PROTOCOL]
     let failure: WakuLightError = new ConnectionError('the peer is not connected')
     try {

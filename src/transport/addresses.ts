@@ -43,7 +43,7 @@ export function parseServiceAddress(address: string, policy: AddressPolicy): Ser
     refuse('relayed (circuit) connections are not supported')
   }
   if (!names.includes('ws') && !names.includes('wss')) {
-    refuse('is not a websocket address (/ws or /wss); a browser can open no other')
+    refuse('is not a websocket address (/ws or /wss)')
   }
   if (!WEBSOCKET_ADDRESS.test(names.join(' '))) {
     refuse('is not of the form /{ip4|ip6|dns|dns4|dns6}/{host}/tcp/{port}/{ws|wss|tls/ws}')
@@ -52,7 +52,7 @@ export function parseServiceAddress(address: string, policy: AddressPolicy): Ser
   const ip = toAddress(host) ?? refuse('has a host that is neither a name nor an IP address')
   const local = isLoopback(ip)
   if (policy.secureContextOnly && !secure && !local) {
-    refuse('plain ws cannot be opened from a page that came by https; use wss')
+    refuse('a page that came by https may not open ws; use wss')
   }
   if (!policy.allowPrivateAddresses && !local && isPrivate(ip)) {
     refuse('is in a private network; set allowPrivateAddresses to allow it')

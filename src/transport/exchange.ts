@@ -279,9 +279,7 @@ function toTyped(error: unknown): WakuLightError {
   }
   const name = error instanceof Error ? error.name : ''
   return new ConnectionError(
-    name === 'UnexpectedEOFError'
-      ? 'the peer closed the stream before a whole frame had come'
-      : 'the stream broke',
+    name === 'UnexpectedEOFError' ? 'the stream ended before a whole frame' : 'the stream broke',
     { cause: error }
   )
 }

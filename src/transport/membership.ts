@@ -80,9 +80,9 @@ export class Membership {
   /** Answers a peer that asks for our cluster. Before we know it, we say what the peer says. Never rejects. */
   async answer(stream: Stream, connection: Connection, peer: Peer | undefined): Promise<void> {
     let asked: Metadata = { shards: [] }
-    const respond = (remote: Metadata): Metadata => {
+    const respond = (remote: Metadata): number => {
       asked = remote
-      return { clusterId: this.#network?.clusterId ?? remote.clusterId ?? 0, shards: [] }
+      return this.#network?.clusterId ?? remote.clusterId ?? 0
     }
     try {
       await this.#within((signal) => answerMetadata(stream, respond, signal))
@@ -111,7 +111,7 @@ export class Membership {
 
   /** Asked once a connection, and again where there was no answer. */
   async #ask(connection: Connection): Promise<Metadata> {
-    const own = { clusterId: this.#network?.clusterId, shards: [] }
+    const own = this.#network?.clusterId
     const asked =
       this.#metadata.get(connection) ??
       this.#within((signal) => requestMetadata(connection, own, signal))

@@ -23,9 +23,7 @@ const MAX_SHARD = 1023
  */
 export function toNetworkConfig({ clusterId, shards }: Metadata): NetworkConfig {
   if (clusterId === undefined) {
-    throw new UnsupportedError(
-      'the node does not say which cluster it belongs to; give clusterId and shardCount'
-    )
+    throw new UnsupportedError('the node states no cluster; give clusterId and shardCount')
   }
   if (clusterId > MAX_CLUSTER_ID || shards.some((shard) => shard > MAX_SHARD)) {
     throw new ProtocolViolationError('metadata', 'the node states a cluster or shard out of range')
@@ -35,9 +33,7 @@ export function toNetworkConfig({ clusterId, shards }: Metadata): NetworkConfig 
     return { clusterId, shardCount: known }
   }
   if (shards.length === 0) {
-    throw new UnsupportedError(
-      'the node does not say which shards it serves; give shardCount or pubsubTopics'
-    )
+    throw new UnsupportedError('the node states no shards; give shardCount or pubsubTopics')
   }
   return shards.every((shard, index) => shard === index)
     ? { clusterId, shardCount: shards.length }

@@ -22,13 +22,18 @@ export interface Metadata {
   readonly shards: readonly number[]
 }
 
+/** Encodes the metadata of a node that relays nothing: its cluster id, written even when it is 0. */
+export function encodeClusterId(clusterId: number | undefined): Uint8Array<ArrayBuffer> {
+  return writeFields<EncodedWakuMetadata>({ clusterId }, WakuMetadataFields)
+}
+
 /**
  * Encodes metadata; the cluster id is written even when it is 0, shards only where there are any. They are written twice, as
  * the reference node does: in the specification's field 2, the only one that js-waku reads, unless that makes the frame too
  * long, and packed in field 3.
  */
 export function encodeMetadata({ clusterId, shards }: Metadata): Uint8Array<ArrayBuffer> {
-  const cluster = writeFields<EncodedWakuMetadata>({ clusterId }, WakuMetadataFields)
+  const cluster = encodeClusterId(clusterId)
   if (shards.length === 0) {
     return cluster
   }
