@@ -105,7 +105,7 @@ async function measureInChromium(address: string): Promise<[Times, Times]> {
     const page = await browser.newPage()
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
-    return (await page.evaluate(
+    return await page.evaluate<[Times, Times]>(
       `(async () => {
         await roundTrips.startAndPush(${JSON.stringify(address)}, true)
         return [
@@ -113,7 +113,7 @@ async function measureInChromium(address: string): Promise<[Times, Times]> {
           await roundTrips.measure(${JSON.stringify(address)}, false, ${ROUNDS})
         ]
       })()`
-    )) as [Times, Times]
+    )
   } finally {
     await browser.close()
     server.closeAllConnections()

@@ -101,7 +101,9 @@ export async function push(client: LightPushClient): Promise<void> {
   const payload = crypto.getRandomValues(new Uint8Array(100))
   const { status, attempts } = await client.push({ contentTopic: CONTENT_TOPIC, payload })
   if (status !== 'published') {
-    throw new Error(`push ended as ${status}: ${attempts.map(({ error }) => String(error))}`)
+    throw new Error(
+      `push ended as ${status}: ${attempts.map(({ error }) => String(error)).join('; ')}`
+    )
   }
 }
 

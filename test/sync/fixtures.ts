@@ -1,5 +1,5 @@
 // Messages, archives and running syncs over nodes in memory.
-import { createMemoryArchive } from '../../src/archive/index.ts'
+import { type Archive, createMemoryArchive } from '../../src/archive/index.ts'
 import { compareBytes } from '../../src/lib/bytes.ts'
 import { messageHash } from '../../src/message/message-hash.ts'
 import type { StoredMessage } from '../../src/store/page.ts'
@@ -44,7 +44,7 @@ export async function startSync(
   node: MemoryNode,
   messages: readonly StoredMessage[],
   { store, ...init }: Partial<SyncInit> & { readonly store?: SyncStore } = {}
-) {
+): Promise<{ sync: Sync; archive: Archive; node: MemoryNode }> {
   const archive = createMemoryArchive()
   await archive.putMany(messages)
   const sync = await createSync(

@@ -88,7 +88,9 @@ export class MemoryNode implements SyncNode {
     }
     this.opened.push(protocol)
     const [outbound, inbound] = await streamPair({ protocol })
-    void handler(inbound, peer.#connectionTo(this))
+    Promise.resolve(handler(inbound, peer.#connectionTo(this))).catch((error: Error) =>
+      inbound.abort(error)
+    )
     return outbound
   }
 
