@@ -97,10 +97,10 @@ module.exports = {
       }
     },
     {
-      name: 'only-exchange-uses-stream-helpers',
+      name: 'only-exchange-and-addresses-use-helpers',
       severity: 'error',
-      comment: 'values of @libp2p/utils enter through transport/exchange.ts alone',
-      from: { path: '^src/', pathNot: '^src/transport/exchange\\.ts$' },
+      comment: 'values of @libp2p/utils enter through transport/exchange.ts and addresses.ts alone',
+      from: { path: '^src/', pathNot: '^src/transport/(exchange|addresses)\\.ts$' },
       to: { path: packages('@libp2p/utils'), dependencyTypesNot: ['type-only'] }
     },
     {

@@ -123,10 +123,7 @@ export function toPubsubTopic(
   }
   const [only, ...others] = network.pubsubTopics
   if (only === undefined || others.length > 0) {
-    throw new InvalidArgumentError(
-      'pubsubTopic',
-      'must be given: several are in use, and sharding is static'
-    )
+    throw new InvalidArgumentError('pubsubTopic', 'must be given: several are in use')
   }
   return only
 }

@@ -1,3 +1,4 @@
+import { isPrivateIp } from '@libp2p/utils'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { AddressError } from '../errors.ts'
 
@@ -46,7 +47,7 @@ export function parseServiceAddress(address: string, policy: AddressPolicy): Ser
     refuse('is not a websocket address (/ws or /wss)')
   }
   if (!WEBSOCKET_ADDRESS.test(names.join(' '))) {
-    refuse('is not of the form /{ip4|ip6|dns|dns4|dns6}/{host}/tcp/{port}/{ws|wss|tls/ws}')
+    refuse('is not of the form /{ip4|dns4|…}/{host}/tcp/{port}/{ws|wss|tls/ws}')
   }
   const { secure, host } = toEndpoint(parsed)
   const ip = toAddress(host) ?? refuse('has a host that is neither a name nor an IP address')
@@ -107,43 +108,23 @@ export function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** The host as the platform reads it: `0x7f.1` is 127.0.0.1, an IPv4 address inside of IPv6 is that one. */
+/** The host as the platform reads it: `0x7f.1` is 127.0.0.1. */
 function toAddress(host: string): string | undefined {
   if (!/^[a-z0-9._:-]+$/i.test(host)) {
     return undefined
   }
-  let read: string
   try {
-    read = new URL(`ws://${inUrl(host)}`).hostname
+    return new URL(`ws://${inUrl(host)}`).hostname.replace(/^\[|\]$|\.$/g, '')
   } catch {
     return undefined
   }
-  const name = read.replace(/^\[|\]$|\.$/g, '')
-  const [, high, low] = /^(?:::ffff:|64:ff9b::)([0-9a-f]+):([0-9a-f]+)$/.exec(name) ?? []
-  if (high === undefined || low === undefined) {
-    return name
-  }
-  const bytes = [high, low].flatMap((part) => [
-    Number.parseInt(part, 16) >> 8,
-    Number.parseInt(part, 16) & 0xff
-  ])
-  return bytes.join('.')
 }
 
 function isLoopback(address: string): boolean {
-  return /^(.*\.)?localhost$|^::1$|^127(\.\d+){3}$/.test(address)
+  return /^(.*\.)?localhost$|^::1$|^127(\.\d+){3}$|^::ffff:7f..:[0-9a-f]+$/.test(address)
 }
 
-/**
- * Unspecified, private, link-local and shared ranges of IPv4 and IPv6, and names of the local network.
- *
- * @see RFC 1918, 3927, 4193, 4291, 6598, 6762
- */
+/** Private and otherwise reserved ranges, IPv4 behind NAT64 (RFC 6052), and names of the local network (RFC 6762). */
 function isPrivate(address: string): boolean {
-  if (/^\d+(\.\d+){3}$/.test(address)) {
-    return /^(0|10)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(
-      address
-    )
-  }
-  return /^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::$|\.local$/.test(address)
+  return isPrivateIp(address) === true || /\.local$|^64:ff9b:/.test(address)
 }

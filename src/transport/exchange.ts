@@ -112,7 +112,7 @@ async function converse(
     body = request.encode(stream.protocol)
     request.onWrite?.()
   } catch (error) {
-    stream.abort(new ConnectionError('the request could not be made'))
+    stream.abort(new ConnectionError('the stream is given up'))
     throw error
   }
   try {
@@ -250,7 +250,7 @@ function tooLong(maxBytes: number): LimitExceededError {
 /** Ends our part of an answered stream, and resets the oldest of those that the peer never ends. */
 async function release(connection: Connection, stream: Stream): Promise<void> {
   if (stream.writeStatus !== 'closed') {
-    stream.abort(new ConnectionError('the peer did not read the request'))
+    stream.abort(new ConnectionError('the stream is given up'))
     return
   }
   if (stream.readStatus === 'readable') {
@@ -262,7 +262,7 @@ async function release(connection: Connection, stream: Stream): Promise<void> {
       direction === 'outbound' && readStatus === 'closed' && writeStatus === 'closed'
   )
   for (const oldest of lingering.slice(0, -MAX_LINGERING_STREAMS)) {
-    oldest.abort(new ConnectionError('the peer left the stream open'))
+    oldest.abort(new ConnectionError('the stream is given up'))
   }
 }
 

@@ -87,7 +87,7 @@ function clusterOf(pubsubTopics: readonly string[] = []): number {
   if (clusterId === undefined) {
     throw new InvalidArgumentError(
       'clusterId',
-      'must be given together with shardCount or pubsubTopics that do not name it'
+      'must be given together with shardCount or pubsubTopics'
     )
   }
   return clusterId

@@ -36,10 +36,7 @@ export class Turnstile {
       return
     }
     if (this.#waiting.size >= this.#maxWaiting) {
-      throw new LimitExceededError(
-        `${this.#maxWaiting} requests are waiting for this service node already`,
-        this.#maxWaiting
-      )
+      throw new LimitExceededError('too many requests wait for this service node', this.#maxWaiting)
     }
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.add(resolve)

@@ -25,7 +25,7 @@ describe('parseServiceAddress', () => {
   it('takes websocket addresses, with and without a peer id', () => {
     for (const host of [
       '/ip4/1.2.3.4',
-      '/ip6/2001:db8::1',
+      '/ip6/2606:4700::1111',
       '/dns/a.example',
       '/dns4/a.example',
       '/dns6/a.example'
