@@ -1,0 +1,32 @@
+import { type StreamCloseEvent } from '@libp2p/interface'
+import { byteStream, streamPair } from '@libp2p/utils'
+import { expect } from 'chai'
+import { answerPing, PING_PROTOCOL } from '../../src/transport/ping.ts'
+
+describe('answerPing', () => {
+  it('sends back what comes, each time, and closes when the peer does', async () => {
+    const [ours, theirs] = await streamPair({ protocol: PING_PROTOCOL })
+    answerPing(ours)
+    const peer = byteStream(theirs)
+    for (const fill of [1, 2]) {
+      const ping = new Uint8Array(32).fill(fill)
+      await peer.write(ping)
+      const pong = await peer.read({ bytes: 32, signal: AbortSignal.timeout(5_000) })
+      expect(pong.subarray()).to.deep.equal(ping)
+    }
+    await theirs.close()
+    expect(await peer.read({ signal: AbortSignal.timeout(5_000) })).to.equal(null)
+    expect(ours.status).to.equal('closed')
+  })
+
+  it('resets the stream of a peer that pings faster than it reads', async () => {
+    const [ours] = await streamPair({ protocol: PING_PROTOCOL })
+    answerPing(ours)
+    const { promise, resolve } = Promise.withResolvers<Error | undefined>()
+    ours.addEventListener('close', ({ error }: StreamCloseEvent) => resolve(error))
+    ours.send = () => false
+    ours.push(new Uint8Array(32))
+    expect(await promise).to.include({ code: 'ERR_CONNECTION' })
+    expect(ours.status).to.equal('aborted')
+  })
+})
