@@ -244,6 +244,21 @@ describe('StoreClient, of what a node sends', () => {
     expect(cause).to.deep.nested.include({ code: 'ERR_PROTOCOL_VIOLATION', detail: 'cursor' })
   })
 
+  it('asks nothing more once a cursor stands still, however late', async () => {
+    let time = 0n
+    const peers = new FakePeers([
+      query3Peer((_query, index) => ({
+        messages: [entryOf(messageAt(++time, `${time}`))],
+        paginationCursor: cursorOf(Math.min(index, 5))
+      }))
+    ])
+    const error = await failureOf('ERR_INCOMPLETE_HISTORY', () =>
+      collect(new StoreClient(peers).queryPages({}))
+    )
+    expect(error.cause).to.deep.include({ code: 'ERR_PROTOCOL_VIOLATION', detail: 'cursor' })
+    expect(peers.requests).to.have.lengthOf(7)
+  })
+
   for (const length of [2, 3, 7]) {
     it(`notices a loop of ${length} cursors`, async () => {
       let time = 0n
