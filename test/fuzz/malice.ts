@@ -111,6 +111,7 @@ async function sayAndEnd(malice: Malice, bytes: Uint8Array<ArrayBuffer>): Promis
   return length
 }
 
+/** Sends for as long as it is read, up to a bound: bytes that happen to begin a frame within the limits are waited for. */
 async function flood(stream: Stream, chunk: Uint8Array): Promise<number> {
   let sent = 0
   while (sent < ENDLESS_BYTES && stream.status === 'open') {
@@ -120,6 +121,7 @@ async function flood(stream: Stream, chunk: Uint8Array): Promise<number> {
       await new Promise((resolve) => setTimeout(resolve)) // the connection passes data on in turns of its own
     }
   }
+  stream.abort(new Error('reset by the peer'))
   return sent
 }
 

@@ -1,7 +1,7 @@
 import { isWakuLightError } from 'waku-light/errors'
 
 /** How long a call may hang before it is taken to hang for ever, in milliseconds. Nothing here waits for it. */
-const HANG_MS = 20_000
+const HANG_MS = 8_000
 
 /** What a call under test may end with. */
 export type Settled<T> = { readonly value: T } | { readonly error: unknown }
