@@ -30,6 +30,7 @@ const gates = [
   { name: 'build', commands: [['node', 'scripts/build.js']] },
   { name: 'sizes', after: 'build', show: true, commands: [['node', 'bench/sizes.js']] },
   { name: 'tree-shaking', after: 'build', commands: [['node', 'scripts/tree-shaking.js']] },
+  { name: 'copies', after: 'build', commands: [['node', 'scripts/copies.js']] },
   {
     name: 'package',
     after: 'build',
