@@ -1,7 +1,7 @@
 import type { Archive } from '../archive/archive.ts'
 import type { StoreCriteria } from '../store/criteria.ts'
+import type { FollowOptions, LookupOptions, WalkOptions } from '../store/options.ts'
 import type { MessagePage, StoredMessage, StoreProgress } from '../store/page.ts'
-import type { FollowOptions, LookupOptions, WalkOptions } from '../store/store-client.ts'
 
 /** Options of {@link ResumeStore.queryHashes}. */
 export interface HashesOptions {

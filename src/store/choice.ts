@@ -9,7 +9,7 @@ import {
 } from '../errors.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
 import type { StoreGeneration } from './generation.ts'
-import type { NodePosition, WalkPosition } from './position.ts'
+import type { LastDelivered, NodePosition, WalkPosition } from './position.ts'
 
 /** What went wrong at which node since a walk last made progress. */
 export class Failures {
@@ -94,6 +94,17 @@ export function chooseStep(choices: Choices, position: WalkPosition, failures: F
   return toStep(next)
 }
 
+/**
+ * True if what was delivered can be told by time from what is still to come; not where it came in another order, as from beta2,
+ * or without times.
+ */
+export function canGoOnByTime(
+  generation: StoreGeneration | undefined,
+  { time }: LastDelivered
+): boolean {
+  return generation?.filtersByTime === true && (time !== 0n || generation.strictOrder)
+}
+
 /** Without a cursor, a walk that has delivered something goes on by time. */
 function withoutCursor(
   { generations }: Choices,
@@ -103,10 +114,9 @@ function withoutCursor(
   if (last === undefined) {
     return generations
   }
-  const { protocol, hashes, time } = last
-  // What came in another order than that of time, as from beta2, cannot be told by time from what is still to come.
+  const { protocol, hashes } = last
   const order = generations.find((known) => known.protocol === protocol)
-  const isKnown = order?.filtersByTime === true && (time !== 0n || order.strictOrder)
+  const isKnown = canGoOnByTime(order, last)
   // Where more messages of one time were delivered than are remembered, only their own order tells them.
   const byTime = generations.filter(
     (generation) =>

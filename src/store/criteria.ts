@@ -97,11 +97,11 @@ export function toSubQueries(
   return subQueries
 }
 
-/** Tells one walk from another: 16 hexadecimal digits over criteria and direction. */
-export function digestCriteria(criteria: Criteria, forward: boolean): string {
+/** Tells one walk from another: 16 hexadecimal digits over criteria, direction, and whether it is of hashes only. */
+export function digestCriteria(criteria: Criteria, forward: boolean, includeData: boolean): string {
   const { contentTopics, pubsubTopic, timeStart, timeEnd } = criteria
   return digest([
-    forward,
+    includeData ? forward : Number(forward),
     pubsubTopic ?? null,
     timeStart?.toString() ?? null,
     timeEnd?.toString() ?? null,

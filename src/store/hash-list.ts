@@ -7,6 +7,7 @@ import { lookUp, MAX_HASHES_PER_REQUEST } from './lookup.ts'
 import type { Row } from './page.ts'
 import { type AskedPage, rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
+import { statedHash } from './verification.ts'
 import type { WalkInit } from './walker.ts'
 
 /** Hashes of one list that are held: messages of one time, or such as cannot be had. */
@@ -65,7 +66,7 @@ export class HashNode {
     this.#session.signal = signal
     const { value } = (await list.pages.next()) as IteratorYieldResult<AskedPage>
     const { entries, completeness } = value.page
-    const hashes = entries.flatMap(({ messageHash }) => (messageHash ? toHex(messageHash) : []))
+    const hashes = entries.map((entry) => toHex(statedHash(entry)))
     const before = list.hashes.size
     for (const hash of this.#init.forward ? hashes : hashes.reverse()) {
       list.hashes.add(hash)
@@ -86,7 +87,7 @@ export class HashNode {
     const init = { ...this.#init, peerId: this.#peerId }
     for (let index = 0; index < hashes.length; index += MAX_HASHES_PER_REQUEST) {
       const batch = hashes.slice(index, index + MAX_HASHES_PER_REQUEST).map(fromHex)
-      rows.push(...(await lookUp(init, batch, true, signal)).rows)
+      rows.push(...(await lookUp(init, batch, true, signal)))
     }
     return rows.filter((row) => this.#matches(row))
   }

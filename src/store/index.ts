@@ -15,6 +15,15 @@ export type {
   RawPage,
   StoreGeneration
 } from './generation.ts'
+export {
+  type FollowOptions,
+  type LastOptions,
+  type LookupOptions,
+  type PagesOptions,
+  STORE_DEFAULTS,
+  type StoreClientInit,
+  type WalkOptions
+} from './options.ts'
 export type {
   MessagePage,
   RejectedEntry,
@@ -33,15 +42,6 @@ export {
 } from './roster.ts'
 export { type MergeOptions, sources } from './sources.ts'
 export { STORE_BETA4 } from './store-beta4.ts'
-export {
-  type FollowOptions,
-  type LastOptions,
-  type LookupOptions,
-  type PagesOptions,
-  STORE_DEFAULTS,
-  StoreClient,
-  type StoreClientInit,
-  type WalkOptions
-} from './store-client.ts'
+export { StoreClient } from './store-client.ts'
 export { STORE_QUERY_3 } from './store-query-3.ts'
 export type { Walker } from './walker.ts'

@@ -32,18 +32,25 @@ export interface LookupInit {
   readonly onProgress?: (event: StoreProgress) => void
 }
 
-/** What one node says of some hashes. */
-interface LookupAnswer {
-  /** Hexadecimal. */
-  readonly present: ReadonlySet<string>
-  /** In order; empty where only presence was asked for. */
-  readonly rows: readonly Row[]
+/**
+ * The generations that tell hashes, and messages by their hashes.
+ *
+ * @throws {@link UnsupportedError} if there is none
+ */
+export function thatTellHashes(generations: readonly StoreGeneration[]): StoreGeneration[] {
+  const all = generations.filter(({ looksUpHashes }) => looksUpHashes)
+  if (all.length === 0) {
+    throw new UnsupportedError('no generation in use looks up hashes')
+  }
+  return all
 }
 
 /**
  * Asks for messages by their hashes, at the first node that answers.
  *
  * @param hashes - at most {@link MAX_HASHES_PER_REQUEST}, each once
+ * @param includeData - false: whether they are there, without their content
+ * @returns those that are there, in order
  * @throws {@link UnsupportedError} if no node in use looks up hashes
  * @throws {@link NoUsablePeerError} if none answers; the node's own error where there is one node only
  */
@@ -52,11 +59,8 @@ export async function lookUp(
   hashes: readonly Uint8Array<ArrayBuffer>[],
   includeData: boolean,
   signal: AbortSignal
-): Promise<LookupAnswer> {
-  const generations = init.generations.filter(({ looksUpHashes }) => looksUpHashes)
-  if (generations.length === 0) {
-    throw new UnsupportedError('no generation in use looks up hashes')
-  }
+): Promise<Row[]> {
+  const generations = thatTellHashes(init.generations)
   const failures: PeerFailure[] = []
   for (const peer of init.servicePeers.candidates()) {
     if (init.peerId !== undefined && init.peerId !== peer.peerId) {
@@ -92,7 +96,7 @@ async function ask(
   hashes: readonly Uint8Array<ArrayBuffer>[],
   includeData: boolean,
   onProgress: LookupInit['onProgress']
-): Promise<LookupAnswer> {
+): Promise<Row[]> {
   // No filter beside the hashes, and a limit that holds them all: the reference node's default is 20.
   const query = {
     contentTopics: [],
@@ -103,7 +107,6 @@ async function ask(
   }
   const expected = { query, derive: () => undefined }
   const missing = new Set(hashes.map(toHex))
-  const present = new Set<string>()
   const rows: Row[] = []
   // A node whose pages are smaller takes several; no more than one for each hash, if it is honest.
   for await (const { page } of rawPages(session, query, undefined)) {
@@ -113,14 +116,11 @@ async function ask(
       if (stated === undefined || !missing.delete(stated)) {
         continue
       }
-      const result = includeData ? verify(session, expected, entry) : undefined
+      const result = verify(session, expected, entry)
       if (result !== undefined && 'reason' in result) {
         const { peerId } = session
         report(onProgress, { type: 'store:rejected', detail: { ...result, peerId } })
-        continue
-      }
-      present.add(stated)
-      if (result !== undefined) {
+      } else if (result !== undefined) {
         rows.push(result)
       }
     }
@@ -135,5 +135,5 @@ async function ask(
       )
     }
   }
-  return { present, rows: rows.sort(compareKeys) }
+  return rows.sort(compareKeys)
 }

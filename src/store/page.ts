@@ -63,6 +63,7 @@ export type StoreProgress =
 
 /** A verified message and its place in the order. */
 export interface Row extends OrderKey {
+  /** Where hashes only were asked for: its hash, and nothing else. */
   readonly message: StoredMessage
 }
 

@@ -1,88 +1,33 @@
-import { hasErrorCode, InvalidArgumentError } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
-import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
+import { assertTimeoutMs } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
-import { MESSAGE_HASH_BYTES } from '../message/message-hash.ts'
-import type { CallOptions } from '../options.ts'
 import type { ClientComponents } from '../transport/service-peers.ts'
 import { digestCriteria, type StoreCriteria, toCriteria } from './criteria.ts'
-import { type FollowProgress, follow } from './follow.ts'
+import { follow } from './follow.ts'
 import type { StoreGeneration } from './generation.ts'
-import { type LookupInit, lookUp, MAX_HASHES_PER_REQUEST } from './lookup.ts'
+import { type FindInit, find } from './look-ups.ts'
+import { thatTellHashes } from './lookup.ts'
+import {
+  type FollowOptions,
+  type LastOptions,
+  type LookupOptions,
+  type PagesOptions,
+  STORE_DEFAULTS,
+  type StoreClientInit,
+  type WalkOptions
+} from './options.ts'
 import type { MessagePage, StoredMessage, StoreProgress } from './page.ts'
 import { decodePosition } from './position.ts'
 import { STORE_BETA4 } from './store-beta4.ts'
 import { STORE_QUERY_3 } from './store-query-3.ts'
 import { walk } from './walk.ts'
-import type { Walker } from './walker.ts'
+import type { WalkInit } from './walker.ts'
 
-/** Defaults of {@link StoreClient}; times in milliseconds. */
-export const STORE_DEFAULTS = {
-  /** For each page, whatever it takes. */
-  timeoutMs: 30_000,
-  requestTimeoutMs: 15_000,
-  pageLimit: 100,
-  intervalMs: 3_000,
-  overlapMs: 30_000,
-  maxBackoffMs: 30_000
-} as const
+export type { LookupOptions } from './options.ts'
 
 /** Largest page that may be asked for; nodes give 100 at the most by default. */
 const MAX_PAGE_LIMIT = 1_000
-
-/** Options of all calls that walk through history. */
-export interface WalkOptions extends CallOptions<StoreProgress> {
-  /** `forward`: oldest first; `backward`: newest first. @default 'forward' */
-  readonly direction?: 'forward' | 'backward'
-  /** Largest number of messages in a page, 1 to 1000; nodes cap it, mostly at 100. @default 100 */
-  readonly pageLimit?: number
-  /** Go on from here; a {@link MessagePage.position} of the same criteria and direction. */
-  readonly position?: string
-  /** Peer id of the only node to ask. Left out: the best one, and others if it fails. */
-  readonly peerId?: string
-  /** How to walk: {@link readAhead}, {@link parallel}, {@link sources}, {@link fillGaps}. @default page by page */
-  readonly walker?: Walker
-}
-
-/** Options of {@link StoreClient.queryPages}; the walker tells what its pages are. */
-export interface PagesOptions<Page extends MessagePage = MessagePage> extends WalkOptions {
-  /** How to walk. @default page by page */
-  readonly walker?: Walker<Page>
-}
-
-/** Options of {@link StoreClient.last}. */
-export type LastOptions = Omit<WalkOptions, 'direction' | 'position'>
-
-/** Options of {@link StoreClient.follow}. */
-export interface FollowOptions extends Omit<WalkOptions, 'direction' | 'position' | 'onProgress'> {
-  /** Pause between two questions, in milliseconds. @default 3000 */
-  readonly intervalMs?: number
-  /** How far each question reaches back behind the newest message, in milliseconds. @default 30000 */
-  readonly overlapMs?: number
-  /** Told what happens in this tail. */
-  readonly onProgress?: (event: FollowProgress) => void
-}
-
-/** Options of {@link StoreClient.lookup} and {@link StoreClient.has}. */
-export interface LookupOptions extends CallOptions<StoreProgress> {
-  /** Peer id of the only node to ask. */
-  readonly peerId?: string
-  /**
-   * Where the messages are to be found, for nodes that cannot look up hashes: with content topics and times, they are
-   * searched there instead.
-   */
-  readonly within?: StoreCriteria
-}
-
-/** How to build {@link StoreClient}. */
-export interface StoreClientInit {
-  /** Generations of the protocol, most wanted first. @default store-query 3.0.0, then store 2.0.0-beta4 */
-  readonly generations?: readonly StoreGeneration[]
-  /** For one request to one node, in milliseconds. @default 15000 */
-  readonly requestTimeoutMs?: number
-  /** The current time, in milliseconds since the Unix epoch. @default Date.now */
-  readonly now?: () => number
-}
 
 /**
  * Reads history from the archives of service nodes. Each match is delivered once and in the documented order, with its hash
@@ -100,9 +45,7 @@ export interface StoreClientInit {
  * ```
  */
 export class StoreClient {
-  readonly #components: ClientComponents
-  readonly #generations: readonly StoreGeneration[]
-  readonly #requestTimeoutMs: number
+  readonly #init: Pick<WalkInit, 'servicePeers' | 'generations' | 'requestTimeoutMs'>
   readonly #now: () => number
 
   /**
@@ -120,9 +63,7 @@ export class StoreClient {
       throw new InvalidArgumentError('generations', 'must not be empty')
     }
     assertPositive('requestTimeoutMs', requestTimeoutMs)
-    this.#components = components
-    this.#generations = generations
-    this.#requestTimeoutMs = requestTimeoutMs
+    this.#init = { servicePeers: components.servicePeers, generations, requestTimeoutMs }
     this.#now = init.now ?? Date.now
   }
 
@@ -140,35 +81,7 @@ export class StoreClient {
     criteria: StoreCriteria,
     options: PagesOptions<Page> = {}
   ): AsyncGenerator<Page> {
-    const checked = toCriteria(criteria)
-    const {
-      direction = 'forward',
-      pageLimit = STORE_DEFAULTS.pageLimit,
-      timeoutMs = STORE_DEFAULTS.timeoutMs
-    } = options
-    if (direction !== 'forward' && direction !== 'backward') {
-      throw new InvalidArgumentError('direction', "must be 'forward' or 'backward'")
-    }
-    if (!Number.isInteger(pageLimit) || pageLimit < 1 || pageLimit > MAX_PAGE_LIMIT) {
-      throw new InvalidArgumentError('pageLimit', `must be an integer from 1 to ${MAX_PAGE_LIMIT}`)
-    }
-    assertTimeoutMs(timeoutMs)
-    const forward = direction === 'forward'
-    const digest = digestCriteria(checked, forward)
-    return (options.walker?.begin ?? walk)({
-      servicePeers: this.#components.servicePeers,
-      generations: this.#generations,
-      criteria: checked,
-      forward,
-      pageLimit,
-      position:
-        options.position === undefined ? { digest } : decodePosition(options.position, digest),
-      peerId: options.peerId,
-      requestTimeoutMs: this.#requestTimeoutMs,
-      pageTimeoutMs: timeoutMs,
-      signal: options.signal,
-      onProgress: options.onProgress
-    }) as AsyncGenerator<Page>
+    return this.#walk(criteria, options, true) as AsyncGenerator<Page>
   }
 
   /**
@@ -261,6 +174,23 @@ export class StoreClient {
   }
 
   /**
+   * The hashes of all messages that match, without their content: for about a tenth of the bytes, which are in one archive and
+   * not in another. The node is taken on its word; what it names can be had from {@link StoreClient.lookup}. They come in its
+   * order, which for several requests (shards, or more than ten content topics) is none. A reference node may name messages of
+   * the very time of `timeEnd` as well.
+   *
+   * @param options - a `position` must be that of an error of this call; of the walkers, {@link readAhead} is of use
+   * @throws {@link UnsupportedError} if no generation in use tells hashes; {@link StoreClient.query} gives them with messages
+   * @throws as {@link StoreClient.queryPages}. Begun at a node, it goes on at that node only
+   */
+  queryHashes(
+    criteria: StoreCriteria,
+    options: WalkOptions = {}
+  ): AsyncGenerator<Pick<StoredMessage, 'messageHash'>> {
+    return flatten(this.#walk(criteria, options, false), options)
+  }
+
+  /**
    * Messages by their hashes, any number of them. What the asked node does not have is left out.
    *
    * @param hashes - 32 bytes each
@@ -273,9 +203,7 @@ export class StoreClient {
     hashes: readonly Uint8Array[],
     options: LookupOptions = {}
   ): AsyncGenerator<StoredMessage> {
-    const asked = toHashes(hashes)
-    assertLookupOptions(options)
-    return this.#lookup(asked, options)
+    return this.#find(hashes, true, options)
   }
 
   /**
@@ -287,80 +215,58 @@ export class StoreClient {
    * @throws as {@link StoreClient.lookup}
    */
   async has(hashes: readonly Uint8Array[], options: LookupOptions = {}): Promise<boolean[]> {
-    const asked = toHashes(hashes)
-    assertLookupOptions(options)
     const present = new Set<string>()
-    try {
-      for (const batch of toBatches(unique(asked))) {
-        const answer = await this.#ask(batch, false, options)
-        for (const key of answer.present) {
-          present.add(key)
-        }
-      }
-    } catch (error) {
-      const found = this.#searchInstead(error, asked, options)
-      for await (const { messageHash } of found) {
-        present.add(toHex(messageHash))
-      }
+    for await (const { messageHash } of this.#find(hashes, false, options)) {
+      present.add(toHex(messageHash))
     }
-    return asked.map((hash) => present.has(toHex(hash)))
+    return hashes.map((hash) => present.has(toHex(hash)))
   }
 
-  async *#lookup(
-    hashes: readonly Uint8Array<ArrayBuffer>[],
-    options: LookupOptions
-  ): AsyncGenerator<StoredMessage> {
-    for (const batch of toBatches(unique(hashes))) {
-      let found: AsyncIterable<StoredMessage> | StoredMessage[]
-      try {
-        const { rows } = await this.#ask(batch, true, options)
-        found = rows.map(({ message }) => message)
-      } catch (error) {
-        found = this.#searchInstead(error, batch, options)
-      }
-      for await (const message of found) {
-        options.signal?.throwIfAborted()
-        yield message
-      }
+  #walk(
+    criteria: StoreCriteria,
+    options: WalkOptions,
+    includeData: boolean
+  ): AsyncGenerator<MessagePage> {
+    const checked = toCriteria(criteria)
+    const {
+      direction = 'forward',
+      pageLimit = STORE_DEFAULTS.pageLimit,
+      timeoutMs = STORE_DEFAULTS.timeoutMs
+    } = options
+    if (direction !== 'forward' && direction !== 'backward') {
+      throw new InvalidArgumentError('direction', "must be 'forward' or 'backward'")
     }
-  }
-
-  async #ask(
-    batch: readonly Uint8Array<ArrayBuffer>[],
-    includeData: boolean,
-    options: LookupOptions
-  ) {
-    const init: LookupInit = {
-      servicePeers: this.#components.servicePeers,
-      generations: this.#generations,
+    if (!Number.isInteger(pageLimit) || pageLimit < 1 || pageLimit > MAX_PAGE_LIMIT) {
+      throw new InvalidArgumentError('pageLimit', `must be an integer from 1 to ${MAX_PAGE_LIMIT}`)
+    }
+    assertTimeoutMs(timeoutMs)
+    const forward = direction === 'forward'
+    const digest = digestCriteria(checked, forward, includeData)
+    return (options.walker?.begin ?? walk)({
+      ...this.#init,
+      ...(includeData ? undefined : { generations: toHashGenerations(this.#init.generations) }),
+      includeData,
+      criteria: checked,
+      forward,
+      pageLimit,
+      position:
+        options.position === undefined ? { digest } : decodePosition(options.position, digest),
       peerId: options.peerId,
-      requestTimeoutMs: this.#requestTimeoutMs,
+      pageTimeoutMs: timeoutMs,
+      signal: options.signal,
       onProgress: options.onProgress
-    }
-    return await withDeadline('look-up', options, STORE_DEFAULTS.timeoutMs, async (signal) => {
-      await this.#components.servicePeers.network(signal)
-      return await lookUp(init, batch, includeData, signal)
     })
   }
 
-  /** Before store-query 3.0.0 nodes cannot look up hashes: the stretch of history that holds them is searched. */
-  async *#searchInstead(
-    error: unknown,
+  #find(
     hashes: readonly Uint8Array[],
-    { within, signal, timeoutMs, onProgress, peerId }: LookupOptions
+    includeData: boolean,
+    options: LookupOptions
   ): AsyncGenerator<StoredMessage> {
-    if (within === undefined || !isUnsupported(error)) {
-      throw error
-    }
-    const missing = new Set(hashes.map(toHex))
-    for await (const message of this.query(within, { signal, timeoutMs, onProgress, peerId })) {
-      if (missing.delete(toHex(message.messageHash))) {
-        yield message
-      }
-      if (missing.size === 0) {
-        return
-      }
-    }
+    const { signal, timeoutMs, onProgress, peerId } = options
+    const search: FindInit['search'] = (within) =>
+      this.query(within, { signal, timeoutMs, onProgress, peerId })
+    return find({ ...this.#init, peerId, onProgress, includeData, search }, hashes, options)
   }
 }
 
@@ -376,46 +282,9 @@ async function* flatten(
   }
 }
 
-/** True if a node that was reached does not look up hashes. */
-function isUnsupported(error: unknown): boolean {
-  return hasErrorCode(error, 'ERR_NO_USABLE_PEER')
-    ? error.failures.some((failure) => isUnsupported(failure.error))
-    : hasErrorCode(error, 'ERR_UNSUPPORTED')
-}
-
-function unique(hashes: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
-  return [...new Map(hashes.map((hash) => [toHex(hash), hash])).values()]
-}
-
-function* toBatches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let index = 0; index < items.length; index += MAX_HASHES_PER_REQUEST) {
-    yield items.slice(index, index + MAX_HASHES_PER_REQUEST)
-  }
-}
-
-function toHashes(hashes: readonly Uint8Array[]): Uint8Array<ArrayBuffer>[] {
-  if (!Array.isArray(hashes)) {
-    throw new InvalidArgumentError('hashes', 'must be an array')
-  }
-  return hashes.map((hash) => {
-    if (!(hash instanceof Uint8Array) || hash.length !== MESSAGE_HASH_BYTES) {
-      throw new InvalidArgumentError(
-        'hashes',
-        `must hold Uint8Arrays of ${MESSAGE_HASH_BYTES} bytes`
-      )
-    }
-    return new Uint8Array(hash)
-  })
-}
-
-function assertLookupOptions({
-  within,
-  timeoutMs = STORE_DEFAULTS.timeoutMs
-}: LookupOptions): void {
-  assertTimeoutMs(timeoutMs)
-  if (within !== undefined) {
-    toCriteria(within)
-  }
+/** The generations that tell hashes; without times, nothing is known of the order in which they come. */
+function toHashGenerations(generations: readonly StoreGeneration[]): StoreGeneration[] {
+  return thatTellHashes(generations).map((generation) => ({ ...generation, strictOrder: false }))
 }
 
 function assertPositive(parameter: string, value: number): void {

@@ -6,7 +6,7 @@ import type { Row, SourcePage, VerifiedPage } from './page.ts'
 import type { LastDelivered } from './position.ts'
 import type { StoreSession } from './session.ts'
 
-/** Empty pages in a row, before a walk is given up. */
+/** Pages in a row that hold nothing, or nothing but what came before, until a walk is given up. */
 const MAX_EMPTY_PAGES = 3
 
 /** Rows that are passed over to find the one after which a walk goes on: those of the largest page. */
@@ -57,10 +57,6 @@ export function eachOnce(session: StoreSession, forward: boolean, delivered: Del
     let emptyPages = 0
     for await (const page of pages) {
       const { completeness, asked, next } = page
-      emptyPages = page.entryCount > 0 || completeness !== 'more' ? 0 : emptyPages + 1
-      if (emptyPages > MAX_EMPTY_PAGES) {
-        throw violation(session, 'no-progress', `${emptyPages} empty pages in a row`)
-      }
       const start = { cursor: asked, after: resumed.after }
       const rejected = [...page.rejected]
       const rows: Row[] = []
@@ -72,6 +68,11 @@ export function eachOnce(session: StoreSession, forward: boolean, delivered: Del
         } else if (!resumed.passesOver(row)) {
           rows.push(row)
         }
+      }
+      const isNew = page.entryCount > rejected.length - page.rejected.length
+      emptyPages = isNew || completeness !== 'more' ? 0 : emptyPages + 1
+      if (emptyPages > MAX_EMPTY_PAGES) {
+        throw violation(session, 'no-progress', `${emptyPages} pages in a row hold nothing new`)
       }
       if (completeness === 'more') {
         yield { rows, rejected, completeness, start, end: { cursor: next, after: resumed.after } }

@@ -5,13 +5,13 @@ import { messageHash as computeHash } from '../message/message-hash.ts'
 import { decodeWakuMessage } from '../wire/message.ts'
 import type { PageQuery, RawEntry } from './generation.ts'
 import { isSame } from './legacy.ts'
-import type { RejectedEntry, RejectionReason, Row, VerifiedPage } from './page.ts'
+import type { RejectedEntry, RejectionReason, Row, StoredMessage, VerifiedPage } from './page.ts'
 import type { AskedPage } from './raw-pages.ts'
 import type { StoreSession } from './session.ts'
 
 /** How {@link verified} tells what was asked for. */
 export interface Expectation {
-  readonly query: Pick<PageQuery, 'pubsubTopic' | 'contentTopics' | 'forward'>
+  readonly query: Omit<PageQuery, 'limit' | 'messageHashes'>
   readonly timeStart?: bigint
   readonly timeEnd?: bigint
   /** The pubsub topic of a content topic, for generations that do not send it. */
@@ -41,12 +41,21 @@ export function verified(session: StoreSession, expected: Expectation) {
   }
 }
 
-/** A row, why it is none, or undefined for what a node may send though it was not asked for. */
+/**
+ * A row, why it is none, or undefined for what a node may send though it was not asked for. Where hashes only were asked for,
+ * they are taken on the node's word.
+ *
+ * @throws as {@link statedHash}, where hashes only were asked for
+ */
 export function verify(
   session: StoreSession,
   expected: Expectation,
   entry: RawEntry
 ): Row | RejectedEntry | undefined {
+  if (!expected.query.includeData) {
+    const messageHash = statedHash(entry)
+    return { message: { messageHash } as StoredMessage, time: 0n, tie: messageHash }
+  }
   if (entry.message === undefined) {
     return reject(entry, 'undecodable', entry.error?.message ?? 'the entry has no message')
   }
@@ -89,6 +98,18 @@ export function verify(
     }
   }
   return { message: { ...message, messageHash, pubsubTopic }, time, tie }
+}
+
+/**
+ * The hash that an entry names.
+ *
+ * @throws why it cannot be read; without it nobody knows what is missing
+ */
+export function statedHash({ messageHash, error }: RawEntry): Uint8Array<ArrayBuffer> {
+  if (messageHash === undefined) {
+    throw error ?? new InvalidMessageError('the entry has no hash')
+  }
+  return messageHash
 }
 
 function reject({ messageHash }: RawEntry, reason: RejectionReason, detail: string): RejectedEntry {

@@ -4,7 +4,7 @@ import { withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
 import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
-import { chooseStep, Failures, type Step } from './choice.ts'
+import { canGoOnByTime, chooseStep, Failures, type Step } from './choice.ts'
 import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
 import type { PageQuery, StoreGeneration } from './generation.ts'
 import { inOrder, type MergedPage } from './merge.ts'
@@ -82,7 +82,7 @@ class Walk {
     const { node, last } = this.#position
     const generation = this.#generation(node?.protocol)
     const isSpoilt = node !== undefined && this.#failures.spoilCursorOf(node.peerId)
-    return isSpoilt && (last === undefined || generation?.filtersByTime === true)
+    return isSpoilt && (last === undefined || canGoOnByTime(generation, last))
       ? { ...this.#position, node: undefined }
       : this.#position
   }
@@ -226,7 +226,7 @@ class Walk {
     { pubsubTopic, contentTopics }: SubQuery,
     bound: bigint | undefined
   ): Omit<PageQuery, 'cursor'> {
-    const { criteria, forward, pageLimit } = this.#init
+    const { criteria, forward, pageLimit, includeData } = this.#init
     const { timeStart, timeEnd } = criteria
     return {
       pubsubTopic,
@@ -235,7 +235,7 @@ class Walk {
       timeEnd: forward || bound === undefined || bound === MAX_TIME ? timeEnd : bound + 1n,
       forward,
       limit: pageLimit,
-      includeData: true,
+      includeData,
       messageHashes: []
     }
   }

@@ -11,6 +11,8 @@ export interface WalkInit {
   readonly criteria: Criteria
   readonly forward: boolean
   readonly pageLimit: number
+  /** False: hashes only; messages then hold their hash and nothing else. */
+  readonly includeData: boolean
   /** From where to go on; with the digest of the criteria where it is the beginning. */
   readonly position: WalkPosition
   /** The only node to ask. */

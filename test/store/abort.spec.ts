@@ -43,6 +43,7 @@ async function settlesInThisTurn(promise: Promise<unknown>): Promise<boolean> {
 
 const CALLS: Record<string, (client: StoreClient, options: WalkOptions) => Promise<unknown>> = {
   query: (client, options) => client.query(CRITERIA, options).next(),
+  queryHashes: (client, options) => client.queryHashes(CRITERIA, options).next(),
   queryPages: (client, options) => client.queryPages(CRITERIA, options).next(),
   last: (client, options) => client.last(CRITERIA, 3, options),
   lookup: (client, options) => client.lookup([cursorOf(1)], options).next(),

@@ -241,7 +241,7 @@ describe('fillGaps, nodes that fail', () => {
     expect(rejected).to.include('foreign')
   })
 
-  it('drops a node that lists hashes without end', async () => {
+  it('drops a node that lists hashes without end, or such as are none', async () => {
     const bogus = query3Peer(({ messageHashes, paginationLimit = 0n }, index) => {
       const hashes = Array.from({ length: Number(paginationLimit) }, (_, entry) => {
         const hash = new Uint8Array(32).fill(7)
@@ -260,13 +260,19 @@ describe('fillGaps, nodes that fail', () => {
       (_query, index) => ({ paginationCursor: cursorOf(index + 1) }),
       'empty'
     )
-    const peers = new FakePeers([archivePeer(without(none), 'one'), bogus, empty])
+    const short = query3Peer(() => ({ messages: [new Uint8Array()] }), 'short')
+    const peers = new FakePeers([archivePeer(without(none), 'one'), bogus, empty, short])
     const pages = await walk(peers)
     expect(hashesOfPages(pages)).to.deep.equal(all)
     const codes = pages
       .at(-1)
       ?.sources.map(({ failure }) => (failure?.error as { code?: string })?.code)
-    expect(codes).to.deep.equal([undefined, 'ERR_LIMIT_EXCEEDED', 'ERR_PROTOCOL_VIOLATION'])
+    expect(codes).to.deep.equal([
+      undefined,
+      'ERR_LIMIT_EXCEEDED',
+      'ERR_PROTOCOL_VIOLATION',
+      'ERR_INVALID_MESSAGE'
+    ])
   })
 
   it('fails where more messages are of one time than it holds, with a position for other walks', async () => {

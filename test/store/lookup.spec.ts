@@ -22,6 +22,7 @@ import {
 const messages = Array.from({ length: 250 }, (_, index) => messageAt(BigInt(index + 1), `${index}`))
 const hashes = messages.map(hashOf)
 const absent = cursorOf(9)
+const toHashed = (message: (typeof messages)[0]) => ({ messageHash: hashOf(message) })
 const WITHIN = { contentTopics: [CONTENT_TOPIC] }
 
 function filled(init = {}): Archive {
@@ -118,6 +119,14 @@ describe('StoreClient.lookup', () => {
     const before = peers.requests.length
     expect(await client.has([hashes[5]] as typeof hashes, { within: WITHIN })).to.deep.equal([true])
     expect(peers.requests.length - before).to.equal(1)
+  })
+
+  it('searches once, however many hashes are asked for', async () => {
+    const peers = new FakePeers([archivePeer(filled(), 'old', [STORE_BETA4_PROTOCOL])])
+    const asked = hashes.slice(20, 240)
+    const found = await collect(new StoreClient(peers).lookup(asked, { within: WITHIN }))
+    expect(hashesOf(found)).to.deep.equal(hashesOf(messages.slice(20, 240).map(toHashed)))
+    expect(peers.requests).to.have.length(3)
   })
 
   it('searches too where the nodes that look up hashes are out of reach', async () => {

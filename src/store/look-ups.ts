@@ -1,0 +1,103 @@
+import { hasErrorCode, InvalidArgumentError } from '../errors.ts'
+import { toHex } from '../lib/bytes.ts'
+import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
+import { MESSAGE_HASH_BYTES } from '../message/message-hash.ts'
+import { type StoreCriteria, toCriteria } from './criteria.ts'
+import { type LookupInit, lookUp, MAX_HASHES_PER_REQUEST } from './lookup.ts'
+import { type LookupOptions, STORE_DEFAULTS } from './options.ts'
+import type { StoredMessage } from './page.ts'
+
+/** How to look up any number of hashes. */
+export interface FindInit extends LookupInit {
+  /** False: presence only; messages then hold their hash and nothing else. */
+  readonly includeData: boolean
+  /** Walks through a stretch of history, where a node cannot look up hashes. */
+  readonly search: (within: StoreCriteria) => AsyncIterable<StoredMessage>
+}
+
+/**
+ * Messages by their hashes, batch by batch. What the node that is asked does not have is left out.
+ *
+ * @throws {@link InvalidArgumentError} at once; what {@link lookUp} throws when it is pulled
+ */
+export function find(
+  init: FindInit,
+  hashes: readonly Uint8Array[],
+  options: LookupOptions
+): AsyncGenerator<StoredMessage> {
+  const { within, timeoutMs = STORE_DEFAULTS.timeoutMs } = options
+  if (!Array.isArray(hashes)) {
+    throw new InvalidArgumentError('hashes', 'must be an array')
+  }
+  for (const hash of hashes as readonly Uint8Array[]) {
+    if (!(hash instanceof Uint8Array) || hash.length !== MESSAGE_HASH_BYTES) {
+      const problem = `must hold Uint8Arrays of ${MESSAGE_HASH_BYTES} bytes`
+      throw new InvalidArgumentError('hashes', problem)
+    }
+  }
+  assertTimeoutMs(timeoutMs)
+  if (within !== undefined) {
+    toCriteria(within)
+  }
+  const unique = new Map(
+    (hashes as readonly Uint8Array[]).map((hash) => [toHex(hash), new Uint8Array(hash)])
+  )
+  return findAll(init, [...unique.values()], options)
+}
+
+async function* findAll(
+  init: FindInit,
+  hashes: readonly Uint8Array<ArrayBuffer>[],
+  options: LookupOptions
+): AsyncGenerator<StoredMessage> {
+  const { within, signal: given } = options
+  for (let index = 0; index < hashes.length; index += MAX_HASHES_PER_REQUEST) {
+    const batch = hashes.slice(index, index + MAX_HASHES_PER_REQUEST)
+    let found: AsyncIterable<StoredMessage> | readonly StoredMessage[]
+    try {
+      const rows = await withDeadline(
+        'look-up',
+        options,
+        STORE_DEFAULTS.timeoutMs,
+        async (signal) => {
+          await init.servicePeers.network(signal)
+          return await lookUp(init, batch, init.includeData, signal)
+        }
+      )
+      found = rows.map(({ message }) => message)
+    } catch (error) {
+      if (within === undefined || !isUnsupported(error)) {
+        throw error
+      }
+      // Before store-query 3.0.0: the stretch of history that holds them is searched, once for all that are left.
+      found = among(init.search(within), hashes.slice(index))
+      index = hashes.length
+    }
+    for await (const message of found) {
+      given?.throwIfAborted()
+      yield message
+    }
+  }
+}
+
+async function* among(
+  messages: AsyncIterable<StoredMessage>,
+  hashes: readonly Uint8Array[]
+): AsyncGenerator<StoredMessage> {
+  const missing = new Set(hashes.map(toHex))
+  for await (const message of messages) {
+    if (missing.delete(toHex(message.messageHash))) {
+      yield message
+    }
+    if (missing.size === 0) {
+      return
+    }
+  }
+}
+
+/** True if a node that was reached does not look up hashes. */
+function isUnsupported(error: unknown): boolean {
+  return hasErrorCode(error, 'ERR_NO_USABLE_PEER')
+    ? error.failures.some((failure) => isUnsupported(failure.error))
+    : hasErrorCode(error, 'ERR_UNSUPPORTED')
+}
