@@ -1,6 +1,7 @@
-import type { Stream } from '@libp2p/interface'
+import type { Connection, Stream } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
 import { Uint8ArrayList } from 'uint8arraylist'
+import { ConnectionError, LimitExceededError, UnsupportedError } from 'waku-light/errors'
 
 /** How one request is served. */
 export interface ExchangeOptions {
@@ -18,6 +19,8 @@ export interface ExchangeOptions {
 
 // The reference node's receive window is smaller than js yamux assumes: bigger pieces end the connection.
 const PIECE_BYTES = 64 * 1024
+
+const LINGER_MS = 5000
 
 /**
  * Serves one exchange on a stream: one frame in, one frame out, close. Never rejects.
@@ -46,6 +49,63 @@ export async function serveExchange(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** One request to a peer. */
+export interface AskOptions {
+  /** Protocol ids, most wanted first. */
+  readonly protocols: readonly string[]
+  /** Largest answer that is read, in bytes. */
+  readonly maxResponseBytes: number
+  /** Makes the request for the protocol that is spoken. */
+  encode(protocol: string): Uint8Array
+}
+
+/**
+ * Asks a peer one thing on a stream of its own: one frame out, one frame in. The stream is closed, or reset if anything fails.
+ *
+ * @throws {@link UnsupportedError}, {@link LimitExceededError} if the answer is too long, {@link ConnectionError} for whatever
+ * else the peer does, or the signal's own reason
+ */
+export async function ask(
+  connection: Connection,
+  { protocols, maxResponseBytes, encode }: AskOptions,
+  signal: AbortSignal
+): Promise<{ readonly protocol: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
+  let stream: Stream | undefined
+  try {
+    stream = await connection.newStream([...protocols], { signal })
+    const frames = lpStream(stream, {
+      maxDataLength: maxResponseBytes,
+      maxBufferSize: maxResponseBytes + PIECE_BYTES
+    })
+    await frames.write(encode(stream.protocol), { signal })
+    const answer = await frames.read({ signal })
+    await stream.close({ signal })
+    frames.unwrap()
+    letGo(stream)
+    return { protocol: stream.protocol, bytes: Uint8Array.from(answer.subarray()) }
+  } catch (error) {
+    stream?.abort(error instanceof Error ? error : new ConnectionError('the request failed'))
+    signal.throwIfAborted()
+    const name = error instanceof Error ? error.name : ''
+    if (name === 'UnsupportedProtocolError') {
+      throw new UnsupportedError(`the peer speaks none of ${protocols.join(', ')}`, {
+        cause: error
+      })
+    }
+    if (name.startsWith('InvalidDataLength')) {
+      const text = `the peer sent more than ${maxResponseBytes} bytes`
+      throw new LimitExceededError(text, maxResponseBytes)
+    }
+    throw new ConnectionError('the request to the peer broke', { cause: error })
+  }
+}
+
+/** Leaves an answered stream to the peer, which has a while to close its side. */
+function letGo(stream: Stream): void {
+  stream.addEventListener('message', discard)
+  closed(stream, AbortSignal.timeout(LINGER_MS)).catch((error: Error) => stream.abort(error))
 }
 
 async function answerRequest(

@@ -54,6 +54,21 @@ export class Metrics {
     registers: [this.#registry]
   })
 
+  /** Times that the node caught up, by outcome. */
+  readonly resumes = new Counter({
+    name: 'waku_resume_total',
+    help: 'Times that the node asked its peers for what it missed, by outcome',
+    labelNames: ['outcome'] as const,
+    registers: [this.#registry]
+  })
+
+  /** Messages that it brought. */
+  readonly resumed = new Counter({
+    name: 'waku_resume_received_total',
+    help: 'Messages that resume brought into the archive',
+    registers: [this.#registry]
+  })
+
   constructor(sources: MetricsSources) {
     const registers = [this.#registry]
     new Gauge({

@@ -56,6 +56,12 @@ export interface ServiceNodeOptions {
    * @default false
    */
   readonly sync?: boolean | SyncOptions
+  /**
+   * Ask peers for what was relayed while this node was down, or had no peer; true for the defaults.
+   *
+   * @default true with a `databaseFile`
+   */
+  readonly resume?: boolean | ResumeOptions
   readonly maxConnections?: number
   /** Within which a request must be read, answered and closed. */
   readonly requestTimeoutMs?: number
@@ -88,6 +94,22 @@ export interface SyncOptions {
   readonly jitterMs?: number
 }
 
+/** How a service node resumes. */
+export interface ResumeOptions {
+  /**
+   * How far back it asks at the most; never for what `retention` would delete.
+   *
+   * @default 21600000, 6 hours
+   */
+  readonly windowMs?: number
+  /**
+   * How often it notes until when the archive is whole. After a start, that much more is asked for than was missed.
+   *
+   * @default 60000
+   */
+  readonly markIntervalMs?: number
+}
+
 /** Defaults of {@link ServiceNodeOptions}. */
 export const DEFAULT_OPTIONS = {
   clusterId: 0,
@@ -105,6 +127,7 @@ export const DEFAULT_OPTIONS = {
     },
     store: { perPeer: { count: 2000, periodMs: 1000 } }
   },
+  resume: { windowMs: 21_600_000, markIntervalMs: 60_000 },
   maxConnections: 300,
   requestTimeoutMs: 30_000,
   metadataTimeoutMs: 5000
@@ -116,10 +139,11 @@ const MAX_SHARDS = 1024
 export interface ResolvedOptions
   extends Omit<
       Required<ServiceNodeOptions>,
-      'shardCount' | 'privateKey' | 'keyFile' | 'tls' | 'admin' | 'retention'
+      'shardCount' | 'privateKey' | 'keyFile' | 'tls' | 'admin' | 'retention' | 'resume'
     >,
     Pick<ServiceNodeOptions, 'shardCount' | 'privateKey' | 'keyFile' | 'tls' | 'admin'> {
   readonly retention: Retention
+  readonly resume: Required<ResumeOptions> | undefined
   readonly pubsubTopics: readonly string[]
 }
 
@@ -137,6 +161,7 @@ export function resolveOptions(options: ServiceNodeOptions): ResolvedOptions {
     ...DEFAULT_OPTIONS,
     ...(given as ServiceNodeOptions),
     retention: { ...DEFAULT_OPTIONS.retention, ...options.retention },
+    resume: toResume(options),
     rateLimits: { ...DEFAULT_OPTIONS.rateLimits, ...options.rateLimits }
   }
   const { clusterId, shardCount } = resolved
@@ -156,9 +181,11 @@ export function resolveOptions(options: ServiceNodeOptions): ResolvedOptions {
       throw new InvalidArgumentError(name, 'must be a positive integer')
     }
   }
-  for (const [name, value] of Object.entries(resolved.sync)) {
-    if (!(Number(value) > 0 || (name === 'jitterMs' && value === 0))) {
-      throw new InvalidArgumentError(`sync.${name}`, 'must be a positive number')
+  for (const option of ['sync', 'resume'] as const) {
+    for (const [name, value] of Object.entries(resolved[option] ?? {})) {
+      if (!(Number(value) > 0 || (name === 'jitterMs' && value === 0))) {
+        throw new InvalidArgumentError(`${option}.${name}`, 'must be a positive number')
+      }
     }
   }
   const pubsubTopics = shards.map((shard) => formatPubsubTopic({ clusterId, shard }))
@@ -168,6 +195,15 @@ export function resolveOptions(options: ServiceNodeOptions): ResolvedOptions {
     pubsubTopics,
     listen: resolved.listen ?? defaultListen(options.tls !== undefined)
   }
+}
+
+function toResume({
+  resume: given,
+  databaseFile
+}: ServiceNodeOptions): Required<ResumeOptions> | undefined {
+  return (given ?? databaseFile !== undefined) === false
+    ? undefined
+    : { ...DEFAULT_OPTIONS.resume, ...(typeof given === 'object' ? given : undefined) }
 }
 
 function assertShards(shards: readonly number[], shardCount: number | undefined): void {

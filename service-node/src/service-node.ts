@@ -1,5 +1,6 @@
 import type { Connection, PeerId } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
+import { STORE_DEFAULTS, STORE_QUERY_3, StoreClient } from 'waku-light/store'
 import type { Sync } from 'waku-light/sync'
 import { AdminServer, type Health } from './admin-server.ts'
 import { Archive } from './archive/archive.ts'
@@ -14,6 +15,8 @@ import { createServices } from './protocols/services.ts'
 import { Publisher } from './publisher.ts'
 import { Relay, type RelayResult } from './relay.ts'
 import { createRelayNode, type RelayNode } from './relay-node.ts'
+import { NodeResume, type Resumed } from './resume/node-resume.ts'
+import { StorePeers } from './store-peers.ts'
 import { startSync } from './sync/node-sync.ts'
 
 /** A running service node. */
@@ -28,6 +31,11 @@ export interface ServiceNode {
   relayPeerCount(pubsubTopic: string): number
   /** How many messages the archive holds. */
   messageCount(): number
+  /**
+   * What became of asking peers for what was missed: settles once the first time has come to its end, or never will. Never
+   * rejects. Later times are in log and metrics.
+   */
+  readonly resumed: Promise<Resumed>
   /**
    * Limits the archive to so many database pages: beyond, it fails like a full disk.
    *
@@ -90,6 +98,9 @@ class RunningNode implements ServiceNode {
   readonly #metrics: Metrics
   readonly #guard: MetadataGuard
   readonly #keeper: PeerKeeper
+  readonly #storePeers: StorePeers
+  readonly #store: StoreClient
+  readonly #resume: NodeResume
   #admin: AdminServer | undefined
   #sync: Sync | undefined
   #upkeep: NodeJS.Timeout | undefined
@@ -111,6 +122,26 @@ class RunningNode implements ServiceNode {
       shards,
       deadlineMs,
       hangUp: (peerId) => node.hangUp(peerId)
+    })
+    this.#storePeers = new StorePeers({
+      node,
+      network: { clusterId, pubsubTopics: options.pubsubTopics },
+      hasChosen: options.peers.length > 0,
+      check: (connection) => this.#guard.check(connection)
+    })
+    this.#store = new StoreClient(
+      { servicePeers: this.#storePeers },
+      {
+        generations: [STORE_QUERY_3],
+        requestTimeoutMs: Math.min(options.requestTimeoutMs, STORE_DEFAULTS.requestTimeoutMs)
+      }
+    )
+    this.#resume = new NodeResume({
+      options,
+      archive,
+      store: this.#store,
+      peers: this.#storePeers,
+      metrics: this.#metrics
     })
     this.#keeper = new PeerKeeper({
       logger,
@@ -143,6 +174,10 @@ class RunningNode implements ServiceNode {
 
   messageCount(): number {
     return this.#archive.count
+  }
+
+  get resumed(): Promise<Resumed> {
+    return this.#resume.resumed
   }
 
   limitArchivePages(maxPages: number): void {
@@ -181,6 +216,7 @@ class RunningNode implements ServiceNode {
       options: this.#options,
       archive: this.#archive,
       node: this.#node,
+      store: this.#store,
       metrics: this.#metrics
     })
     await this.#node.start()
@@ -190,6 +226,7 @@ class RunningNode implements ServiceNode {
         logger.error({ reason: errorMessage(error) }, 'relayed message not archived')
       })
     })
+    this.#resume.start()
     this.#upkeep = setInterval(() => this.#keepUp(host), UPKEEP_INTERVAL_MS)
     this.#keepUp(host)
     await this.#startAdmin()
@@ -242,6 +279,7 @@ class RunningNode implements ServiceNode {
   async #dial(address: string, signal?: AbortSignal): Promise<Connection> {
     const connection = await this.#node.dial(multiaddr(address), { signal })
     await this.#guard.check(connection)
+    this.#storePeers.choose(connection.remotePeer.toString())
     return connection
   }
 
@@ -290,6 +328,7 @@ class RunningNode implements ServiceNode {
   async #close(): Promise<void> {
     clearInterval(this.#upkeep)
     await this.#keeper.close()
+    await this.#resume.close()
     await this.#admin?.close()
     await this.#sync?.close()
     await this.#node.stop()

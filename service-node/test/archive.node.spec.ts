@@ -275,6 +275,35 @@ describe('Archive', () => {
     expect(archive.count).to.equal(2)
     expect(archive.lastError).to.equal(undefined)
   })
+
+  it('keeps marks, each set together with messages or not at all', async () => {
+    const file = join(resources.directory(), 'archive.db')
+    const first = open(file)
+    const value = Uint8Array.of(1, 2)
+    const both = [row(), row()]
+    expect(
+      await first.insertAll([both[0]!, both[0]!, both[1]!], new Map([['a', value]]))
+    ).to.deep.equal([true, false, true])
+    first.limitPages(40)
+    const big = row({ payload: new Uint8Array(200_000) })
+    const failed = await first.insertAll([big], new Map([['a', undefined]])).catch((e: Error) => e)
+    expect(failed).to.have.property('code', 'ERR_DATABASE')
+    first.close()
+    const second = open(file)
+    expect([second.count, second.getMark('a')]).to.deep.equal([2, value])
+    await second.insertAll([], new Map([['a', undefined]]))
+    expect(second.getMark('a')).to.equal(undefined)
+  })
+
+  it('opens a file of a release that had no marks', async () => {
+    const file = join(resources.directory(), 'archive.db')
+    const database = openDatabase(file)
+    database.exec('DROP TABLE marks')
+    database.close()
+    const archive = open(file)
+    await archive.insertAll([], new Map([['a', Uint8Array.of(1)]]))
+    expect(archive.getMark('a')).to.deep.equal(Uint8Array.of(1))
+  })
 })
 
 describe('keyStatement', () => {

@@ -157,6 +157,16 @@ describe('sync', () => {
     expect(await metric(a, 'waku_sync_received_total')).to.equal(30)
   })
 
+  it('heals two service nodes of what cannot be transferred', async () => {
+    const [large] = makeStored(1)
+    const message = { ...large!, payload: new Uint8Array(153_560) }
+    const stored = { ...message, messageHash: messageHash(TOPIC, message) }
+    const limit = { maxMessageBytes: 200_000 }
+    const [a, b] = [await nodeWith([stored], limit), await nodeWith(makeStored(1, 8n), limit)]
+    await a.connect(b.multiaddrs[0] ?? '')
+    await waitFor('both to have both', () => a.messageCount() === 2 && b.messageCount() === 2)
+  })
+
   it('fills the index from the database when it starts', async () => {
     const databaseFile = `${resources.directory()}/archive.db`
     const messages = makeStored(2_500)

@@ -23,10 +23,16 @@ export interface ArchiveInit {
 }
 
 interface Insertion {
-  readonly message: ArchivedMessage
-  resolve(isNew: boolean): void
+  readonly messages: readonly ArchivedMessage[]
+  readonly marks: Marks
+  resolve(areNew: readonly boolean[]): void
   reject(error: unknown): void
 }
+
+/** Small values by their keys; undefined removes one. */
+type Marks = ReadonlyMap<string, Uint8Array | undefined>
+
+const NO_MARKS: Marks = new Map()
 
 const NANOSECONDS_PER_MS = 1_000_000
 
@@ -80,13 +86,30 @@ export class Archive {
    * @returns resolves once the message is committed, with true if it is new
    * @throws {@link ServiceNodeError} `ERR_DATABASE` if it could not be: nothing of its transaction is stored
    */
-  insert(message: ArchivedMessage): Promise<boolean> {
+  async insert(message: ArchivedMessage): Promise<boolean> {
+    const [isNew = false] = await this.insertAll([message])
+    return isNew
+  }
+
+  /**
+   * Inserts messages and sets marks: all of it, or nothing.
+   *
+   * @returns resolves once it is committed, with true for each message that is new
+   * @throws as {@link Archive.insert}
+   */
+  insertAll(messages: readonly ArchivedMessage[], marks = NO_MARKS): Promise<readonly boolean[]> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) {
         setImmediate(() => this.#commit())
       }
-      this.#pending.push({ message, resolve, reject })
+      this.#pending.push({ messages, marks, resolve, reject })
     })
+  }
+
+  /** The value of a mark; undefined if it is not set. */
+  getMark(key: string): Uint8Array | undefined {
+    const row = this.#database.prepare('SELECT value FROM marks WHERE key = ?').get(key)
+    return row?.value as Uint8Array | undefined
   }
 
   /** Tells of new messages after their commit; returns a function that ends this. */
@@ -128,16 +151,16 @@ export class Archive {
       return
     }
     try {
-      const added = this.#isClosed ? this.#fail() : this.#transact(batch)
+      const areNew = this.#isClosed ? this.#fail() : this.#transact(batch)
       this.#lastError = undefined
-      if (added.size > 0) {
-        const messages = [...added].map(({ message }) => message)
+      const added = newOf(batch, areNew)
+      if (added.length > 0) {
         for (const listener of this.#listeners) {
-          listener(messages)
+          listener(added)
         }
       }
-      for (const insertion of batch) {
-        insertion.resolve(added.has(insertion))
+      for (const [index, insertion] of batch.entries()) {
+        insertion.resolve(areNew[index] ?? [])
       }
     } catch (cause) {
       this.#lastError = new ServiceNodeError(
@@ -155,15 +178,19 @@ export class Archive {
     throw new Error('the archive is closed')
   }
 
-  /** @returns those that were new */
-  #transact(batch: readonly Insertion[]): ReadonlySet<Insertion> {
+  /** @returns for each insertion, which of its messages were new */
+  #transact(batch: readonly Insertion[]): readonly (readonly boolean[])[] {
     this.#database.exec('BEGIN IMMEDIATE')
     try {
-      const added = new Set(batch.filter(({ message }) => this.#insertOne(message) > 0))
-      const removed = this.#deleteBeyondCount(this.#count + added.size)
+      const areNew = batch.map(({ messages, marks }) => {
+        this.#setMarks(marks)
+        return messages.map((message) => this.#insertOne(message) > 0)
+      })
+      const addedCount = newOf(batch, areNew).length
+      const removed = this.#deleteBeyondCount(this.#count + addedCount)
       this.#database.exec('COMMIT')
-      this.#count += added.size - removed
-      return added
+      this.#count += addedCount - removed
+      return areNew
     } catch (error) {
       // SQLite rolls back by itself for some errors, a full disk among them.
       if (this.#database.isTransaction) {
@@ -194,6 +221,17 @@ export class Archive {
     return Number(result.changes)
   }
 
+  #setMarks(marks: Marks): void {
+    for (const [key, value] of marks) {
+      if (value === undefined) {
+        this.#database.prepare('DELETE FROM marks WHERE key = ?').run(key)
+      } else {
+        const sql = 'INSERT OR REPLACE INTO marks (key, value) VALUES (?, ?)'
+        this.#database.prepare(sql).run(key, value)
+      }
+    }
+  }
+
   #deleteBeyondCount(count: number): number {
     const excess = count - this.#init.retention.maxCount
     if (excess <= 0) {
@@ -203,4 +241,13 @@ export class Archive {
       'DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY timestamp, hash LIMIT ?)'
     return Number(this.#database.prepare(sql).run(excess).changes)
   }
+}
+
+function newOf(
+  batch: readonly Insertion[],
+  areNew: readonly (readonly boolean[])[]
+): ArchivedMessage[] {
+  return batch.flatMap(({ messages }, index) =>
+    messages.filter((_, nth) => areNew[index]?.[nth] === true)
+  )
 }

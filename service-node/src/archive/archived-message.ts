@@ -21,12 +21,15 @@ export interface ArchivedMessage {
 const ARCHIVE_WINDOW_NS = 20_000_000_000n
 
 /** True if a message is to be archived: not ephemeral, with a timestamp near the node's clock (13/WAKU2-STORE). */
-export function isArchivable({ ephemeral, timestamp }: WakuMessage, now: bigint): boolean {
-  if (ephemeral === true || timestamp === undefined || timestamp === 0n) {
-    return false
-  }
+export function isArchivable(message: WakuMessage, now: bigint): boolean {
+  const { timestamp = 0n } = message
   const distance = timestamp > now ? timestamp - now : now - timestamp
-  return distance <= ARCHIVE_WINDOW_NS
+  return isStorable(message) && distance <= ARCHIVE_WINDOW_NS
+}
+
+/** True if a message may be in an archive at all: not ephemeral, with a timestamp. */
+export function isStorable({ ephemeral, timestamp = 0n }: WakuMessage): boolean {
+  return ephemeral !== true && timestamp !== 0n
 }
 
 /**

@@ -26,6 +26,11 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `
 
+// Apart from the rest, and no reason for another version: files of releases before it lack it, and those can do without.
+const MARKS = `
+  CREATE TABLE IF NOT EXISTS marks (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID
+`
+
 const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 
@@ -51,6 +56,7 @@ export function openDatabase(file: string): DatabaseSync {
     } else if (version !== SCHEMA_VERSION) {
       throw new Error(`it has schema version ${version}, this release reads ${SCHEMA_VERSION}`)
     }
+    database.exec(MARKS)
     return database
   } catch (cause) {
     database?.close()

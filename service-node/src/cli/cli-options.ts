@@ -44,6 +44,7 @@ const DEFINITIONS = {
   sync: { type: 'boolean' },
   'sync-interval': { type: 'string' },
   'sync-range': { type: 'string' },
+  'resume-hours': { type: 'string' },
   'admin-port': { type: 'string' },
   'admin-host': { type: 'string' },
   'log-level': { type: 'string', default: 'info' },
@@ -81,6 +82,7 @@ export function parseCommand(args: string[]): Command {
   if (values.sync !== true && (intervalS ?? rangeS) !== undefined) {
     throw new UsageError('--sync-interval and --sync-range need --sync')
   }
+  const resumeHours = integer('resume-hours')
   const options: ServiceNodeOptions = {
     listen: toAddresses('listen', values.listen),
     clusterId: integer('cluster-id', 0xffff),
@@ -107,6 +109,10 @@ export function parseCommand(args: string[]): Command {
       ...(intervalS === undefined ? undefined : { intervalMs: intervalS * MS_PER_SECOND }),
       ...(rangeS === undefined ? undefined : { rangeMs: rangeS * MS_PER_SECOND })
     },
+    resume:
+      resumeHours === undefined
+        ? undefined
+        : resumeHours > 0 && { windowMs: resumeHours * MS_PER_HOUR },
     keyFile: values['key-file'],
     tls: readTls(values['tls-cert'], values['tls-key']),
     admin: port === undefined ? undefined : { port, host: values['admin-host'] }

@@ -1,7 +1,7 @@
 import { DEFAULT_OPTIONS } from '../options.ts'
 import { LOG_LEVELS } from './cli-options.ts'
 
-const { maxMessageBytes, maxPageLimit, maxConnections, retention } = DEFAULT_OPTIONS
+const { maxMessageBytes, maxPageLimit, maxConnections, retention, resume } = DEFAULT_OPTIONS
 
 /** What `--help` prints. */
 export const HELP = `Usage: waku-light-service-node [options]
@@ -25,10 +25,12 @@ Archive
   --retention-hours <n>           delete messages older than this (default: ${retention.maxAgeMs / 3_600_000})
   --retention-count <n>           keep so many messages at most (default: ${retention.maxCount})
 
-Sync
+Sync and resume
   --sync                          reconcile the archive with those of peers, and answer when they ask
   --sync-interval <s>             between two sessions with random peers, in seconds (default: 300)
   --sync-range <s>                how far back they go, in seconds (default: 3600)
+  --resume-hours <n>              how far back to ask peers, after a start, for what was missed; 0 for not at all
+                                  (default: ${resume.windowMs / 3_600_000} with --database, else 0)
 
 Limits
   --max-message-bytes <n>         largest message, as the reference node encodes it (default: ${maxMessageBytes})

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection, PeerId } from '@libp2p/interface'
-import { lpStream } from '@libp2p/utils'
 import { ClusterMismatchError, ConnectionError } from 'waku-light/errors'
 import {
   decodeMetadata,
@@ -8,6 +7,7 @@ import {
   MAX_METADATA_BYTES,
   METADATA_PROTOCOL
 } from 'waku-light/wire'
+import { ask } from '../exchange.ts'
 import type { Service } from './service.ts'
 
 const GRACE_MS = 150
@@ -78,22 +78,15 @@ export class MetadataGuard {
 
   async #ask(connection: Connection): Promise<number | undefined> {
     const { clusterId, shards, deadlineMs } = this.#init
-    const signal = AbortSignal.timeout(deadlineMs)
-    const stream = await connection.newStream(METADATA_PROTOCOL, { signal })
-    try {
-      const frames = lpStream(stream, {
-        maxDataLength: MAX_METADATA_BYTES,
-        maxBufferSize: 2 * MAX_METADATA_BYTES
-      })
-      await frames.write(encodeMetadata({ clusterId, shards }), { signal })
-      const answer = await frames.read({ signal })
-      await stream.close({ signal })
-      return decodeMetadata(answer.subarray()).clusterId
-    } catch (error) {
-      stream.abort(
-        error instanceof Error ? error : new Error('the exchange failed', { cause: error })
-      )
-      throw error
-    }
+    const { bytes } = await ask(
+      connection,
+      {
+        protocols: [METADATA_PROTOCOL],
+        maxResponseBytes: MAX_METADATA_BYTES,
+        encode: () => encodeMetadata({ clusterId, shards })
+      },
+      AbortSignal.timeout(deadlineMs)
+    )
+    return decodeMetadata(bytes).clusterId
   }
 }

@@ -1,4 +1,5 @@
 import type { IdentifyResult } from '@libp2p/interface'
+import type { StoreClient } from 'waku-light/store'
 import { createSync, type Sync, type SyncNode, type SyncProgress } from 'waku-light/sync'
 import { RECONCILIATION_PROTOCOL } from 'waku-light/wire'
 import type { Archive } from '../archive/archive.ts'
@@ -16,6 +17,8 @@ export interface NodeSyncInit {
   readonly options: ResolvedOptions
   readonly archive: Archive
   readonly node: RelayNode
+  /** For what cannot be transferred. */
+  readonly store: StoreClient
   readonly metrics: Metrics
 }
 
@@ -24,13 +27,13 @@ export interface NodeSyncInit {
  * Store queries by hash the node serves anyway.
  */
 export async function startSync(init: NodeSyncInit): Promise<Sync | undefined> {
-  const { options, archive, node } = init
+  const { options, archive, node, store } = init
   const { sync: given, now, retention } = options
   if (given === false) {
     return undefined
   }
   const sync = await createSync(
-    { node: toSyncNode(node) },
+    { node: toSyncNode(node), store },
     {
       ...(given === true ? undefined : given),
       archive: toSyncArchive(archive, options),

@@ -1,11 +1,9 @@
 import { messageSizeBytes, toHex } from 'waku-light/message'
+import type { StoredMessage } from 'waku-light/store'
 import type { SyncArchive } from 'waku-light/sync'
-import { decodeWakuMessage, encodeWakuMessage } from 'waku-light/wire'
 import type { Archive } from '../archive/archive.ts'
-import { toArchivedMessage } from '../archive/archived-message.ts'
+import { fromStoredMessage, toStoredMessage } from '../archive/stored-message.ts'
 import type { ResolvedOptions } from '../options.ts'
-
-type Given = Parameters<SyncArchive['putMany']>[0][number]
 
 const MAX_TIME = 2n ** 63n - 1n
 
@@ -17,19 +15,13 @@ export function toSyncArchive(
   archive: Archive,
   { now, maxMessageBytes }: Pick<ResolvedOptions, 'now' | 'maxMessageBytes'>
 ): SyncArchive {
-  async function put(given: Given): Promise<boolean> {
-    const { messageHash: _hash, pubsubTopic, ...message } = given
-    return (
-      messageSizeBytes(message) <= maxMessageBytes &&
-      (await archive.insert(
-        toArchivedMessage(pubsubTopic, message, encodeWakuMessage(message), now())
-      ))
-    )
-  }
   return {
     async putMany(messages) {
-      const added = await Promise.all(messages.map(put))
-      return messages.filter((_, index) => added[index])
+      const fitting = messages.filter((message) => messageSizeBytes(message) <= maxMessageBytes)
+      const areNew = await archive.insertAll(
+        fitting.map((message) => fromStoredMessage(message, now()))
+      )
+      return fitting.filter((_, index) => areNew[index])
     },
     async get(hashes) {
       const { rows } = archive.pages.readPage({
@@ -41,11 +33,10 @@ export function toSyncArchive(
         includeData: true,
         maxBytes: Infinity
       })
-      const found = new Map<string, Given>()
-      for (const { hash, message, pubsubTopic } of rows) {
-        if (hash !== undefined && message !== undefined && pubsubTopic !== undefined) {
-          const messageHash = Uint8Array.from(hash)
-          found.set(toHex(hash), { ...decodeWakuMessage(message), messageHash, pubsubTopic })
+      const found = new Map<string, StoredMessage>()
+      for (const message of rows.map(toStoredMessage)) {
+        if (message !== undefined) {
+          found.set(toHex(message.messageHash), message)
         }
       }
       return hashes.map((hash) => found.get(toHex(hash)))
