@@ -74,16 +74,19 @@ export {
   type WalkOptions
 } from './store/index.ts'
 export type { ExchangeReply, ExchangeRequest } from './transport/exchange.ts'
+export { createServicePeers } from './transport/peers.ts'
 export {
-  createServicePeers,
   type Dialer,
   type ManagedServicePeers,
   PEER_DEFAULTS,
+  type RequestQueue,
   type ServicePeersOptions
-} from './transport/peers.ts'
+} from './transport/peers-options.ts'
 export type {
   ClientComponents,
   ServicePeer,
   ServicePeers,
   StreamHost
 } from './transport/service-peers.ts'
+export type { Service } from './transport/services.ts'
+export type { NodeState, NodeStatus } from './transport/state.ts'

@@ -1,4 +1,4 @@
-import { isWakuLightError } from '../errors.ts'
+import { isWakuLightError, RemoteStatusError } from '../errors.ts'
 
 /**
  * What is known of a message after a push.
@@ -100,6 +100,19 @@ export function isFinal({ status, reason, statusCode, error }: PushAttempt): boo
     (reason === 'refused' && !PASSING.includes(statusCode)) ||
     (reason === 'not-sent' && isWakuLightError(error) && LASTING.test(error.code))
   )
+}
+
+/** What speaks against the node, not the message; undefined if nothing does. */
+export function toFault(
+  { status, reason, statusCode = 0, statusDesc = '' }: PushVerdict,
+  requestId: string,
+  peerId: string
+): Error | undefined {
+  const isFine = status === 'published' || (reason === 'refused' && !PASSING.includes(statusCode))
+  const code = reason === 'rate-limited' ? 429 : statusCode
+  return isFine
+    ? undefined
+    : new RemoteStatusError({ statusCode: code, statusDesc, requestId, peerId })
 }
 
 const SEEN_BEFORE = /already (seen|known|received)|duplicate message/i

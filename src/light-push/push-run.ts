@@ -13,7 +13,8 @@ import {
   type PushAttempt,
   type PushResult,
   type PushVerdict,
-  summarize
+  summarize,
+  toFault
 } from './outcome.ts'
 import { isPresent } from './presence.ts'
 import type { Rests } from './rests.ts'
@@ -119,7 +120,7 @@ export class PushRun {
     signal.throwIfAborted()
     this.#sealed = sealed
     report(this.#options.onProgress, { type: 'light-push:sealed', detail: sealed.told })
-    const peers = this.#servicePeers.candidates()
+    const peers = this.#servicePeers.candidates(this.#protocols)
     if (peers.length === 0) {
       throw new NoUsablePeerError([])
     }
@@ -130,13 +131,19 @@ export class PushRun {
     }
   }
 
+  get #protocols(): readonly string[] {
+    return this.#settings.generations.map(({ protocol }) => protocol)
+  }
+
   /** Tries until one node took it, no other is left to be tried, or the tries of this push are used up. */
   async #pursue(sealed: Sealed, signal: AbortSignal): Promise<void> {
     const enough = this.#enough.signal
     let pauses = 0
-    for (let isRested = false; this.#remaining > 0; ) {
-      const next = nextOf(this.#servicePeers.candidates(), this.#nodes, this.#rests)
-      if (next === undefined) {
+    for (let isRested = false; ; ) {
+      await this.#servicePeers.reach?.(signal)
+      const candidates = this.#servicePeers.candidates(this.#protocols)
+      const next = nextOf(candidates, this.#nodes, this.#rests)
+      if (next === undefined || this.#remaining <= 0) {
         return
       }
       const { restMs, node } = next
@@ -172,6 +179,7 @@ export class PushRun {
     const requestId = createRequestId()
     const startedAtMs = this.#settings.now()
     let isWritten = false
+    let isAnswered = false
     let protocol: string | undefined
     let { peerId } = peer
     this.#remaining--
@@ -218,7 +226,7 @@ export class PushRun {
         const reply = await this.#servicePeers.request(
           peer,
           {
-            protocols: generations.map((one) => one.protocol),
+            protocols: this.#protocols,
             encode: (spoken) => {
               protocol = spoken
               return generationOf(spoken).encode(requestId, told.pubsubTopic, bytes)
@@ -238,8 +246,10 @@ export class PushRun {
           inner
         )
         peerId = reply.peerId
+        isAnswered = true
         const verdict = generationOf(reply.protocol).decode(reply.bytes, requestId, peerId)
         this.#rests.set(peerId, verdict.reason !== 'rate-limited')
+        this.#servicePeers.note?.(peer, this.#protocols, toFault(verdict, requestId, peerId))
         return done(
           isSeenBefore(verdict) && summarize(this.#attempts) !== 'failed'
             ? { ...verdict, status: 'published', reason: 'already-seen' }
@@ -249,6 +259,9 @@ export class PushRun {
     } catch (error) {
       if (signal.aborted || hasErrorCode(error, 'ERR_CLOSED')) {
         throw error
+      }
+      if (isAnswered) {
+        this.#servicePeers.note?.(peer, this.#protocols, error as Error)
       }
       return broken(error)
     }

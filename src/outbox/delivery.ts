@@ -1,3 +1,4 @@
+import type { Pauses } from '../lib/pauses.ts'
 import { NANOSECONDS_PER_MS } from '../lib/time.ts'
 import type { OutboxStore } from './components.ts'
 import { isFinished, type OutboxEntry, type OutboxReason } from './entry.ts'
@@ -13,7 +14,6 @@ import {
   pause,
   type Wait
 } from './pace.ts'
-import type { Pauses } from './pauses.ts'
 import type { Sender } from './sender.ts'
 import type { EntryView } from './view.ts'
 

@@ -1,6 +1,6 @@
+import type { Pauses } from '../lib/pauses.ts'
 import { isFinished, type OutboxEntry } from './entry.ts'
 import type { OutboxSettings } from './init.ts'
-import type { Pauses } from './pauses.ts'
 import type { EntryView } from './view.ts'
 
 /** What changes in an entry; what is not said of its last try is cleared. */

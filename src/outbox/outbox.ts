@@ -1,11 +1,12 @@
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
+import { Pauses } from '../lib/pauses.ts'
+import { onWake } from '../lib/wake.ts'
 import { Admission, type EnqueueOptions, toDraft } from './admission.ts'
 import type { OutboxComponents } from './components.ts'
 import { isFinished, type OutboxChange, type OutboxEntry, type OutboxMessage } from './entry.ts'
 import { type OutboxChannel, type OutboxInit, type OutboxSettings, toSettings } from './init.ts'
 import type { Lanes } from './lanes.ts'
-import { Pauses } from './pauses.ts'
 import { work } from './session.ts'
 import { EntryView } from './view.ts'
 
@@ -114,17 +115,7 @@ class DurableOutbox implements Outbox {
       this.#tell(pending.map(({ id }) => id))
     }
     const { signal } = this.#closing
-    const { document } = globalThis
-    globalThis.addEventListener?.('online', () => this.kick(), { signal })
-    document?.addEventListener(
-      'visibilitychange',
-      () => {
-        if (document.visibilityState === 'visible') {
-          this.kick()
-        }
-      },
-      { signal }
-    )
+    onWake(() => this.kick(), signal)
     this.#leading = this.#lead(signal)
   }
 

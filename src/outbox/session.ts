@@ -1,10 +1,10 @@
+import type { Pauses } from '../lib/pauses.ts'
 import type { OutboxComponents } from './components.ts'
 import { Delivery } from './delivery.ts'
 import { isFinished } from './entry.ts'
 import type { OutboxSettings } from './init.ts'
 import { Lanes, Slots } from './lanes.ts'
 import { Ledger } from './ledger.ts'
-import type { Pauses } from './pauses.ts'
 import { Sender } from './sender.ts'
 import type { EntryView } from './view.ts'
 

@@ -6,7 +6,8 @@ import {
   ProtocolViolationError,
   UnsupportedError
 } from '../errors.ts'
-import { delay, withSignals } from '../lib/deadline.ts'
+import { withSignals } from '../lib/deadline.ts'
+import { PacedWriter } from '../transport/paced-writer.ts'
 
 /** The part of a libp2p stream that is used. */
 export type SyncStream = Pick<
@@ -25,36 +26,39 @@ export type SyncStream = Pick<
   | 'abort'
 >
 
-/** The reference node's receive window is 256,000 bytes, less than js yamux assumes: larger pieces end the connection. */
-const PIECE_BYTES = 32 * 1024
 /** Four bytes of a length are up to 256 MiB; no frame here is that long. */
 const MAX_LENGTH_BYTES = 4
 /** What is taken from the stream beyond the frame that is being read, in bytes. */
 const AHEAD_BYTES = 64 * 1024
 
 /**
- * Frames with a length before them, on one stream. Writes are paced, for all frames together: after each piece the event
- * loop gets a turn and the stream may drain. What is read is bounded by one frame: the stream is paused beyond.
+ * Frames with a length before them, on one stream. Writes are paced, for all frames together. What is read is bounded by one
+ * frame: the stream is paused beyond.
  */
 export class Frames {
-  /** Bytes that were written and read, lengths included. */
-  sentBytes = 0
+  /** Bytes that were read, lengths included. */
   receivedBytes = 0
   readonly #stream: SyncStream
+  readonly #writer: PacedWriter
   readonly #maxBytes: number
   readonly #unread = new Uint8ArrayList()
-  #sinceTurn = 0
   #isEnded = false
   #error: unknown
   #changed = Promise.withResolvers<void>()
 
   constructor(stream: SyncStream, maxBytes: number) {
     this.#stream = stream
+    this.#writer = new PacedWriter(stream)
     this.#maxBytes = maxBytes
     stream.addEventListener('message', this.#onMessage)
     stream.addEventListener('end', this.#onEnd)
     stream.addEventListener('close', this.#onEnd)
     this.#isEnded = stream.readableEnded || this.#isBroken
+  }
+
+  /** Bytes that were written, lengths included. */
+  get sentBytes(): number {
+    return this.#writer.sentBytes
   }
 
   /**
@@ -120,25 +124,11 @@ export class Frames {
    * @throws {@link UnsupportedError} or {@link ConnectionError} if the stream broke, or the signal's own reason
    */
   async write(body: Uint8Array, signal: AbortSignal): Promise<void> {
-    const frame = new Uint8ArrayList(encodeLength(body.length), body)
-    for (let offset = 0; offset < frame.byteLength; ) {
-      if (this.#sinceTurn >= PIECE_BYTES) {
-        this.#sinceTurn = 0
-        await delay(0, signal)
-      }
+    try {
+      await this.#writer.write(body, signal)
+    } catch (cause) {
       signal.throwIfAborted()
-      const end = Math.min(offset + PIECE_BYTES - this.#sinceTurn, frame.byteLength)
-      try {
-        if (!this.#stream.send(frame.sublist(offset, end))) {
-          await this.#stream.onDrain({ signal })
-        }
-      } catch (cause) {
-        signal.throwIfAborted()
-        throw this.#broken(this.#error ?? cause)
-      }
-      this.#sinceTurn += end - offset
-      this.sentBytes += end - offset
-      offset = end
+      throw this.#broken(this.#error ?? cause)
     }
   }
 
@@ -207,13 +197,4 @@ export class Frames {
     const limit = this.#maxBytes
     return new LimitExceededError(`the peer sent a frame of more than ${limit} bytes`, limit)
   }
-}
-
-function encodeLength(length: number): Uint8Array {
-  const bytes: number[] = []
-  let rest = length
-  for (; rest > 0x7f; rest >>>= 7) {
-    bytes.push((rest & 0x7f) | 0x80)
-  }
-  return Uint8Array.of(...bytes, rest)
 }

@@ -1,14 +1,18 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
-import type { Multiaddr } from '@multiformats/multiaddr'
+import { CODE_P2P, type Multiaddr } from '@multiformats/multiaddr'
 import { ConnectionError, isWakuLightError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { race } from './race.ts'
 
 /** The part of libp2p that opens connections. */
 export type Dial = Pick<Libp2p, 'dial'>
 
+/** How long a node, or one of its addresses, is tried alone before the next one is tried beside it, in milliseconds. */
+export const HEAD_START_MS = 250
+
 /**
- * Opens a connection to one of a node's addresses: tried one after the other, each in its share of the time, so that a first
- * address that says nothing does not use it up.
+ * Opens a connection to one of a node's addresses, of which each next one gets its chance beside those before it; the first
+ * that is open ends the others.
  *
  * @throws {@link TimeoutError} if the only address does not answer, {@link ConnectionError} with the reason for each address,
  * or the signal's own reason
@@ -19,26 +23,54 @@ export async function dialFirst(
   timeoutMs: number,
   signal: AbortSignal
 ): Promise<Connection> {
-  const errors: unknown[] = []
-  const reasons: string[] = []
-  const shareMs = timeoutMs / multiaddrs.length
-  for (const address of multiaddrs) {
-    try {
-      return await withDeadline('dial', { signal }, shareMs, (inner) =>
-        libp2p.dial(address, { signal: inner })
-      )
-    } catch (error) {
-      signal.throwIfAborted()
-      if (multiaddrs.length === 1 && isWakuLightError(error)) {
-        throw error
-      }
-      errors.push(error)
-      reasons.push(`${multiaddrs.length > 1 ? `${address.toString()}: ` : ''}${describe(error)}`)
+  const drop = (late: Connection): void =>
+    late.abort(new ConnectionError('another address was faster'))
+  const starts = multiaddrs.map(
+    (address, index) => async (inner: AbortSignal) =>
+      await withDeadline('dial', { signal: inner }, timeoutMs, async (bounded) => {
+        const connection = await (index === 0
+          ? libp2p.dial(address, { signal: bounded })
+          : dialBeside(libp2p, address, bounded))
+        if (bounded.aborted) {
+          drop(connection) // nobody waits for it any more
+        }
+        return connection
+      })
+  )
+  try {
+    return await race(starts, HEAD_START_MS, signal, drop)
+  } catch (reason) {
+    signal.throwIfAborted()
+    const { errors } = reason as AggregateError
+    const [only] = errors as [unknown]
+    if (errors.length === 1 && isWakuLightError(only)) {
+      throw only
     }
+    const reasons = errors.map((error, index) =>
+      errors.length === 1 ? describe(error) : `${String(multiaddrs[index])}: ${describe(error)}`
+    )
+    throw new ConnectionError(`dial failed: ${reasons.join('; ')}`, {
+      cause: errors.length === 1 ? only : reason
+    })
   }
-  throw new ConnectionError(`dial failed: ${reasons.join('; ')}`, {
-    cause: errors.length === 1 ? errors[0] : new AggregateError(errors)
-  })
+}
+
+/** libp2p makes one dial of all that are to one peer id, and waits for the first address: so the peer id is compared here. */
+async function dialBeside(
+  libp2p: Dial,
+  address: Multiaddr,
+  signal: AbortSignal
+): Promise<Connection> {
+  const bare = address.decapsulateCode(CODE_P2P)
+  const [, peerId] = address.toString().split('/p2p/')
+  const connection = await libp2p.dial(bare, { signal })
+  const remoteId = connection.remotePeer.toString()
+  if (peerId !== undefined && remoteId !== peerId) {
+    const error = new ConnectionError(`${remoteId} answers at ${bare.toString()}`)
+    connection.abort(error)
+    throw error
+  }
+  return connection
 }
 
 /** In words, whatever a dial rejected with: an error, several of them, or something else. */

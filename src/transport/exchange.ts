@@ -9,6 +9,7 @@ import {
 } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { type Ahead, aheadOf } from './ahead.ts'
+import { PacedWriter } from './paced-writer.ts'
 
 /** One request on a stream of its own. */
 export interface ExchangeRequest {
@@ -41,6 +42,9 @@ export interface ExchangeReply {
 
 /** Streams that are done on our side but that the peer keeps open, before the oldest is reset. */
 export const MAX_LINGERING_STREAMS = 8
+
+/** How much of a request leaves at once: less than any window, more than a message has where nobody raised its limit. */
+const FREE_BYTES = 192 * 1024
 
 /** What may be buffered beyond one frame, in bytes. */
 const BUFFER_MARGIN_BYTES = 64 * 1024
@@ -117,7 +121,7 @@ async function converse(
   }
   try {
     const frames = lpStream(stream, frameLimits(request.maxResponseBytes))
-    write(frames, stream, body)
+    write(stream, body)
     const bytes = await readFrame(frames, request.maxResponseBytes, signal)
     await release(connection, stream)
     return { protocol: stream.protocol, bytes }
@@ -182,8 +186,8 @@ function unsupported(protocols: readonly string[], cause?: unknown): Unsupported
  * Writes the request and closes our side. What goes wrong here shows when the answer is read. Without a signal, on which the
  * helpers would leave listeners: whatever ends the stream ends this.
  */
-function write(frames: Frames, stream: Stream, body: Uint8Array): void {
-  frames
+function write(stream: Stream, body: Uint8Array): void {
+  new PacedWriter(stream, FREE_BYTES)
     .write(body)
     .then(() => stream.close())
     .catch((error: unknown) => stream.log.trace('the request broke - %e', error))

@@ -3,7 +3,24 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { hasErrorCode, isWakuLightError, type WakuLightError } from '../errors.ts'
 import { type AddressPolicy, parseServiceAddress } from './addresses.ts'
 import type { ServicePeer } from './service-peers.ts'
-import type { Turnstile } from './turnstile.ts'
+import { Standing } from './standing.ts'
+import { Turnstile } from './turnstile.ts'
+
+/** How to build a {@link Peer}. */
+export interface PeerInit {
+  /** Requests to one node for one service at a time, and how many more may wait. */
+  readonly maxRequests: number
+  readonly maxWaiting: number
+  /** The current time, in milliseconds. */
+  readonly now: () => number
+}
+
+/** What a node was for one service. */
+export interface ServiceRecord {
+  /** Requests pass through here. */
+  readonly turnstile: Turnstile
+  readonly standing: Standing
+}
 
 /** An address that is not used, and why. */
 export interface SkippedAddress {
@@ -16,19 +33,23 @@ export interface SkippedAddress {
 export class Peer implements ServicePeer {
   /** Those that may be opened, in the order given. */
   readonly multiaddrs: Multiaddr[] = []
-  /** Requests to this node pass through here. */
-  readonly turnstile: Turnstile
+  /** How well it could be reached. */
+  readonly link: Standing
+  /** What it was for each service that it was asked for. */
+  readonly services = new Map<string, ServiceRecord>()
   /** Why it is not dialed at all. */
   refusal: WakuLightError | undefined
-  /** 0 while all is well, else the place of its last failure among all failures. */
-  failedAt = 0
+  /** What it says that it speaks. */
+  protocols: readonly string[] | undefined
   readonly #key: string
+  readonly #init: PeerInit
   #remoteId: string | undefined
 
   /** Knows it by `key`: its peer id, or its address where that names none. */
-  constructor(key: string, turnstile: Turnstile) {
+  constructor(key: string, init: PeerInit) {
     this.#key = key
-    this.turnstile = turnstile
+    this.#init = init
+    this.link = new Standing(init.now)
   }
 
   /** Its peer id; its address while that is not known. */
@@ -39,6 +60,17 @@ export class Peer implements ServicePeer {
   /** True for its peer id, and for the address by which it was known before. */
   isCalled(peerId: string): boolean {
     return peerId === this.#key || peerId === this.#remoteId
+  }
+
+  /** What it was for one service. */
+  at(service: string): ServiceRecord {
+    const { maxRequests, maxWaiting, now } = this.#init
+    const record = this.services.get(service) ?? {
+      turnstile: new Turnstile(maxRequests, maxWaiting),
+      standing: new Standing(now)
+    }
+    this.services.set(service, record)
+    return record
   }
 
   /** True for a connection to this node. By an address that names no peer id it is known too, and then tells the peer id. */
@@ -58,17 +90,16 @@ export class Peer implements ServicePeer {
  * Reads the configured addresses: one entry a node, those of one peer id belong together.
  *
  * @param serviceNodes - multiaddrs, whatever the caller gave
- * @param createTurnstile - makes the queue of a node
  */
 export function toPeers(
   serviceNodes: readonly string[],
   policy: AddressPolicy,
-  createTurnstile: () => Turnstile
+  init: PeerInit
 ): { readonly peers: readonly Peer[]; readonly skipped: readonly SkippedAddress[] } {
   const peers = new Map<string, Peer>()
   const skipped: SkippedAddress[] = []
   const peerOf = (key: string): Peer => {
-    const peer = peers.get(key) ?? new Peer(key, createTurnstile())
+    const peer = peers.get(key) ?? new Peer(key, init)
     peers.set(key, peer)
     return peer
   }

@@ -1,63 +1,39 @@
-import type { Connection, Libp2p } from '@libp2p/interface'
+import type { Connection } from '@libp2p/interface'
 import {
   ClosedError,
   ConnectionError,
-  InvalidArgumentError,
-  NoUsablePeerError,
-  type PeerFailure
+  hasErrorCode,
+  type PeerFailure,
+  UnsupportedError
 } from '../errors.ts'
-import { assertTimeoutMs, withSignals } from '../lib/deadline.ts'
+import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { toLogger } from '../lib/report.ts'
+import { isOffline } from '../lib/wake.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { Logger } from '../options.ts'
 import { METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { aheadOf } from './ahead.ts'
 import { ask, type ReadyConnection } from './ask.ts'
-import { dialFirst } from './dial.ts'
 import type { ExchangeReply, ExchangeRequest } from './exchange.ts'
+import { firstOf, Links } from './links.ts'
 import { Membership } from './membership.ts'
-import { fromNetworkOptions, type NetworkOptions } from './network.ts'
+import { fromNetworkOptions } from './network.ts'
 import { isFault, type Peer, toPeers } from './peer.ts'
+import {
+  assertOptions,
+  type Dialer,
+  type ManagedServicePeers,
+  PEER_DEFAULTS,
+  type RequestQueue,
+  type ServicePeersOptions
+} from './peers-options.ts'
+import { ranked } from './ranking.ts'
 import type { ServicePeer, ServicePeers } from './service-peers.ts'
+import { type Service, serviceOf, servicesOf } from './services.ts'
 import { SharedTask } from './shared-task.ts'
-import { Turnstile } from './turnstile.ts'
 
-/** How long things may take, in milliseconds, and how many may happen at a time. */
-export const PEER_DEFAULTS = {
-  dialTimeoutMs: 10_000,
-  metadataTimeoutMs: 5_000,
-  maxRequestsPerPeer: 32,
-  maxWaitingRequestsPerPeer: 4096
-} as const
-
-/** The part of libp2p that is used here. */
-export type Dialer = Pick<Libp2p, 'dial' | 'handle' | 'unhandle' | 'getConnections'>
-
-/** How to build {@link createServicePeers}. */
-export interface ServicePeersOptions extends NetworkOptions {
-  /** Multiaddrs of the service nodes, most wanted first; several addresses of one peer id are one node. */
-  readonly serviceNodes: readonly string[]
-  /** Allows addresses of private networks. Loopback is always allowed. @default false */
-  readonly allowPrivateAddresses?: boolean
-  /** For one dial, all addresses of a node together, in milliseconds. @default 10000 */
-  readonly dialTimeoutMs?: number
-  /** For the question which cluster a node belongs to; one that does not answer is used. Milliseconds. @default 5000 */
-  readonly metadataTimeoutMs?: number
-  /** Requests to one node at a time; more of them wait in line. Nodes take some two hundred streams. @default 32 */
-  readonly maxRequestsPerPeer?: number
-  readonly logger?: Logger
-}
-
-/** Service peers with a lifetime. */
-export interface ManagedServicePeers extends ServicePeers {
-  /**
-   * Connects ahead of the first call: to the first node, or, to learn the network, to all of them. Never rejects: what goes
-   * wrong shows in the calls.
-   */
-  prepare(): Promise<void>
-  /** Ends all calls under way with {@link ClosedError}; safe to call again. */
-  close(): Promise<void>
-}
+/** How long a node may take to say what it speaks, in milliseconds. */
+const IDENTIFY_TIMEOUT_MS = 5_000
 
 /**
  * Service peers over a libp2p that the caller made and keeps. Registers the metadata handler, without which both reference
@@ -77,35 +53,36 @@ export async function createServicePeers(
 class PeerSet implements ManagedServicePeers {
   readonly #libp2p: Dialer
   readonly #peers: readonly Peer[]
+  readonly #links: Links
   readonly #logger: Logger
-  readonly #dialTimeoutMs: number
   readonly #closing = new AbortController()
   readonly #membership: Membership
-  readonly #dials = new Map<Peer, SharedTask<Connection>>()
-  #learning: Promise<NetworkConfig> | undefined
-  #failures = 0
+  readonly #listeners = new Set<() => void>()
+  readonly #learning = new SharedTask((signal) => this.#learn(signal))
+  readonly #reaching = new SharedTask((signal) =>
+    firstOf(this.#ranked(), (peer, inner) => this.#ready(peer, inner), signal)
+  )
 
   constructor(libp2p: Dialer, options: ServicePeersOptions) {
     assertOptions(options)
     this.#libp2p = libp2p
     this.#logger = toLogger(options.logger)
-    this.#dialTimeoutMs = options.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs
+    this.#links = new Links(libp2p, options.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs)
     this.#membership = new Membership({
       network: fromNetworkOptions(options),
       timeoutMs: options.metadataTimeoutMs ?? PEER_DEFAULTS.metadataTimeoutMs,
       logger: this.#logger,
       signal: this.#closing.signal
     })
-    const maxRunning = options.maxRequestsPerPeer ?? PEER_DEFAULTS.maxRequestsPerPeer
     const policy = {
       secureContextOnly: /^https:/.test(globalThis.location?.origin ?? ''),
       allowPrivateAddresses: options.allowPrivateAddresses ?? false
     }
-    const { peers, skipped } = toPeers(
-      options.serviceNodes,
-      policy,
-      () => new Turnstile(maxRunning, PEER_DEFAULTS.maxWaitingRequestsPerPeer)
-    )
+    const { peers, skipped } = toPeers(options.serviceNodes, policy, {
+      maxRequests: options.maxRequestsPerPeer ?? PEER_DEFAULTS.maxRequestsPerPeer,
+      maxWaiting: PEER_DEFAULTS.maxWaitingRequestsPerPeer,
+      now: Date.now
+    })
     this.#peers = peers
     for (const { peerId, error } of skipped) {
       this.#logger.warn('address skipped', { peerId, reason: error.message })
@@ -114,65 +91,152 @@ class PeerSet implements ManagedServicePeers {
 
   async open(): Promise<void> {
     await this.#libp2p.handle(METADATA_PROTOCOL, async (stream, connection) => {
-      const peer = this.#peers.find((candidate) => candidate.owns(connection))
-      await this.#membership.answer(stream, connection, peer)
+      await this.#membership.answer(stream, connection, this.#ownerOf(connection))
     })
-  }
-
-  async prepare(): Promise<void> {
     const { signal } = this.#closing
-    try {
-      await this.network(signal)
-      const [first] = this.#ranked()
-      if (first !== undefined && first.refusal === undefined) {
-        await this.#attempt(first, async () => (await this.#ready(first, signal)).checked)
-      }
-    } catch (error) {
-      this.#logger.debug('not connected yet', { reason: String(error) })
+    this.#libp2p.addEventListener(
+      'peer:identify',
+      ({ detail }) => {
+        const peer = this.#ownerOf(detail.connection)
+        if (peer !== undefined) {
+          peer.protocols = detail.protocols
+          this.#changed()
+        }
+      },
+      { signal }
+    )
+    for (const event of ['connection:open', 'connection:close'] as const) {
+      this.#libp2p.addEventListener(event, () => this.#changed(), { signal })
     }
   }
 
   async close(): Promise<void> {
     if (!this.#closing.signal.aborted) {
       this.#closing.abort(new ClosedError())
+      this.#listeners.clear()
       await this.#libp2p.unhandle(METADATA_PROTOCOL)
     }
   }
 
-  candidates(): readonly ServicePeer[] {
-    return this.#ranked()
+  get queues(): readonly RequestQueue[] {
+    return this.#peers.flatMap(({ peerId, services }) =>
+      Array.from(services, ([service, { turnstile }]) => {
+        const { running, waiting } = turnstile
+        return { peerId, service, running, waiting }
+      }).filter(({ running }) => running > 0)
+    )
+  }
+
+  get isConnected(): boolean {
+    return this.#connected().length > 0
+  }
+
+  get services(): readonly Service[] | undefined {
+    const told = this.#connected().flatMap(({ protocols }) => (protocols ? [protocols] : []))
+    return told.length === 0 ? undefined : servicesOf(told.flat())
+  }
+
+  get refusals(): readonly PeerFailure[] | undefined {
+    const refused = this.#peers.flatMap(({ peerId, refusal }) =>
+      refusal === undefined ? [] : [{ peerId, error: refusal }]
+    )
+    return refused.length === this.#peers.length ? refused : undefined
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  candidates(protocols?: readonly string[]): readonly ServicePeer[] {
+    return this.#ranked(protocols)
+  }
+
+  note({ peerId }: ServicePeer, [protocol]: readonly string[], error?: Error): void {
+    const peer = this.#peers.find((candidate) => candidate.isCalled(peerId))
+    if (peer === undefined || protocol === undefined) {
+      return
+    }
+    const { standing } = peer.at(serviceOf(protocol))
+    if (error === undefined) {
+      standing.succeeded()
+    } else if (hasErrorCode(error, 'ERR_REMOTE_STATUS') && error.statusCode === 429) {
+      standing.rest()
+    } else if (isFault(error)) {
+      standing.failed()
+    }
   }
 
   async network(signal: AbortSignal): Promise<NetworkConfig> {
-    return await this.#until(signal, async () => {
-      if (this.#membership.network !== undefined) {
-        return this.#membership.network
+    return await this.#until(
+      signal,
+      async (linked) => this.#membership.network ?? (await this.#learning.join(linked))
+    )
+  }
+
+  async reach(signal: AbortSignal): Promise<void> {
+    const usable = this.#peers.filter(({ refusal }) => refusal === undefined)
+    if (usable.length < 2 || this.isConnected) {
+      return
+    }
+    try {
+      await this.#until(signal, (linked) => this.#reaching.join(linked))
+    } catch (error) {
+      if (!hasErrorCode(error, 'ERR_NO_USABLE_PEER')) {
+        throw error
       }
-      this.#learning ??= this.#learn().finally(() => {
-        this.#learning = undefined
-      })
-      return await this.#learning
+    }
+  }
+
+  async connect(signal: AbortSignal): Promise<void> {
+    await this.network(signal)
+    await this.#until(signal, async (linked) => {
+      if (!this.isConnected) {
+        const { checked } = await this.#reaching.join(linked)
+        await checked
+      }
     })
   }
 
+  async find(service: Service, signal: AbortSignal, failures: PeerFailure[]): Promise<ServicePeer> {
+    const offers = async (peer: Peer, inner: AbortSignal): Promise<ServicePeer> => {
+      const { connection, checked } = await this.#ready(peer, inner)
+      await withSignals([inner], () => checked)
+      const protocols = peer.protocols ?? (await this.#identified(peer, connection, inner))
+      if (!servicesOf(protocols).includes(service)) {
+        throw new UnsupportedError(`the node does not offer ${service}`)
+      }
+      return peer
+    }
+    return await this.#until(signal, (linked) => firstOf(this.#ranked(), offers, linked, failures))
+  }
+
   async request(
-    peer: ServicePeer,
+    { peerId }: ServicePeer,
     request: ExchangeRequest,
     signal: AbortSignal
   ): Promise<ExchangeReply & ServicePeer> {
-    const known = this.#peers.find((candidate) => candidate.isCalled(peer.peerId))
+    const peer = this.#peers.find((candidate) => candidate.isCalled(peerId))
     return await this.#until(signal, async (linked) => {
-      if (known === undefined) {
+      if (peer === undefined) {
         throw new ConnectionError('this peer is not among the service nodes')
       }
-      return await this.#attempt(known, async () => {
+      const { turnstile, standing } = peer.at(serviceOf(request.protocols[0] ?? ''))
+      try {
         // Before the line, so that a node that is down fails at once; again after it, as time has passed.
-        await this.#ready(known, linked)
-        return await known.turnstile.run(
-          () => ask(() => this.#ready(known, linked), request, linked),
+        await this.#ready(peer, linked)
+        return await turnstile.run(
+          () => ask(() => this.#ready(peer, linked), request, linked),
           linked
         )
-      })
+      } catch (error) {
+        if (isFault(error) && !isOffline()) {
+          standing.failed()
+        }
+        throw error
+      }
     })
   }
 
@@ -181,33 +245,24 @@ class PeerSet implements ManagedServicePeers {
     return await withSignals([this.#closing.signal, signal], run)
   }
 
-  /** Runs something, and keeps in mind whether the node was good for it. */
-  async #attempt<T>(peer: Peer, run: () => Promise<T>): Promise<T> {
-    try {
-      const result = await run()
-      peer.failedAt = 0
-      return result
-    } catch (error) {
-      if (isFault(error)) {
-        peer.failedAt = ++this.#failures
-      }
-      throw error
-    }
+  #ownerOf(connection: Connection): Peer | undefined {
+    return this.#peers.find((candidate) => candidate.owns(connection))
   }
 
-  #ranked(): readonly Peer[] {
-    const open = this.#openConnections()
-    const rank = (peer: Peer): number => (open.some((connection) => peer.owns(connection)) ? 0 : 1)
-    return [...this.#peers].sort(
-      (a, b) =>
-        Number(a.refusal !== undefined) - Number(b.refusal !== undefined) ||
-        a.failedAt - b.failedAt ||
-        rank(a) - rank(b)
+  #connected(): readonly Peer[] {
+    return this.#peers.filter(
+      (peer) => peer.refusal === undefined && this.#links.openTo(peer) !== undefined
     )
   }
 
-  #openConnections(): readonly Connection[] {
-    return this.#libp2p.getConnections().filter(({ status }) => status === 'open')
+  #ranked(protocols?: readonly string[]): readonly Peer[] {
+    return ranked(this.#peers, protocols, (peer) => this.#links.openTo(peer) !== undefined)
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) {
+      listener()
+    }
   }
 
   /**
@@ -215,67 +270,46 @@ class PeerSet implements ManagedServicePeers {
    * request: what the node says of its network then comes together with the answer.
    */
   async #ready(peer: Peer, signal: AbortSignal): Promise<ReadyConnection> {
-    const connection = await this.#connect(peer, signal)
+    const connection = await this.#links.connect(peer, signal)
     const checked = this.#membership.check(connection, peer)
-    checked.catch(() => undefined)
+    checked.catch(() => this.#changed())
     if (aheadOf(connection) === undefined) {
       await checked
     }
     return { connection, checked }
   }
 
-  async #connect(peer: Peer, signal: AbortSignal): Promise<Connection> {
-    if (peer.refusal !== undefined) {
-      throw peer.refusal
-    }
-    const open = this.#openConnections().find((connection) => peer.owns(connection))
-    if (open !== undefined) {
-      return open
-    }
-    let dialing = this.#dials.get(peer)
-    if (dialing === undefined) {
-      dialing = new SharedTask((shared) =>
-        dialFirst(this.#libp2p, peer.multiaddrs, this.#dialTimeoutMs, shared)
-      )
-      this.#dials.set(peer, dialing)
-    }
-    const connection = await dialing.join(signal)
-    peer.owns(connection)
-    return connection
-  }
-
-  /** Asks all nodes at once; the first that tells decides. Those that tell otherwise later are left. */
-  async #learn(): Promise<NetworkConfig> {
-    const { signal } = this.#closing
-    const failures: PeerFailure[] = []
-    const learnFrom = async (peer: Peer): Promise<NetworkConfig> => {
-      try {
-        return await this.#attempt(peer, async () => {
-          const connection = await this.#connect(peer, signal)
-          return await this.#membership.learn(connection, peer)
-        })
-      } catch (error) {
-        failures.push({ peerId: peer.peerId, error: error as Error })
-        throw error
+  /** What a node says that it speaks, once it says so. */
+  async #identified(
+    peer: Peer,
+    connection: Connection,
+    signal: AbortSignal
+  ): Promise<readonly string[]> {
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>()
+    const check = (): void => {
+      if (peer.protocols !== undefined) {
+        resolve(peer.protocols)
+      } else if (connection.status !== 'open') {
+        resolve([])
       }
     }
+    this.#listeners.add(check)
     try {
-      return await Promise.any(this.#peers.map(learnFrom))
-    } catch {
-      signal.throwIfAborted()
-      throw new NoUsablePeerError(failures)
+      return await withDeadline('identify', { signal }, IDENTIFY_TIMEOUT_MS, () => promise)
+    } finally {
+      this.#listeners.delete(check)
     }
   }
-}
 
-function assertOptions(options: ServicePeersOptions): void {
-  if (!Array.isArray(options?.serviceNodes)) {
-    throw new InvalidArgumentError('serviceNodes', 'must be an array of multiaddrs')
-  }
-  const { dialTimeoutMs, metadataTimeoutMs, maxRequestsPerPeer = 1 } = options
-  assertTimeoutMs(dialTimeoutMs ?? Infinity, 'dialTimeoutMs')
-  assertTimeoutMs(metadataTimeoutMs ?? Infinity, 'metadataTimeoutMs')
-  if (!Number.isInteger(maxRequestsPerPeer) || maxRequestsPerPeer < 1) {
-    throw new InvalidArgumentError('maxRequestsPerPeer', 'must be a positive integer')
+  /** Asks one node after the other, and beside it; the first that tells decides. Those that tell otherwise later are left. */
+  async #learn(signal: AbortSignal): Promise<NetworkConfig> {
+    return await firstOf(
+      this.#ranked(),
+      async (peer, inner) => {
+        const connection = await this.#links.connect(peer, inner)
+        return await withSignals([inner], () => this.#membership.learn(connection, peer))
+      },
+      signal
+    )
   }
 }

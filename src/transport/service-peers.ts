@@ -20,10 +20,27 @@ export interface ServicePeers {
    */
   network(signal: AbortSignal): Promise<NetworkConfig>
   /**
-   * The nodes, best first: those that did not fail last, connected ones before others; then those that did, the longest ago
-   * first; at the end those that cannot be used at all.
+   * Resolves once a node is connected, or none could be reached: at once where one is. To be called before nodes are chosen, so
+   * that one that says nothing holds up nobody.
+   *
+   * @throws the signal's own reason, {@link ClosedError}
    */
-  candidates(): readonly ServicePeer[]
+  reach?(signal: AbortSignal): Promise<void>
+  /**
+   * The nodes, best first. Behind all others are those that cannot be used at all, before them those that are known to speak
+   * none of the protocols, and those that had too many requests just now. Of the rest, connected ones come before others, then
+   * those that did well lately, then those that nobody has tried; a failure weighs more than that, and fades within minutes.
+   *
+   * @param protocols - what they are wanted for. Left out: anything
+   */
+  candidates(protocols?: readonly string[]): readonly ServicePeer[]
+  /**
+   * Takes what the caller makes of a node's answer; the next order of {@link ServicePeers.candidates} shows it.
+   *
+   * @param protocols - what it was asked for
+   * @param error - left out: all was well
+   */
+  note?(peer: ServicePeer, protocols: readonly string[], error?: Error): void
   /**
    * Asks a node one thing on a stream of its own; dials it first if need be.
    *

@@ -14,6 +14,16 @@ export class Turnstile {
     this.#maxWaiting = maxWaiting
   }
 
+  /** Tasks that run now. */
+  get running(): number {
+    return this.#running
+  }
+
+  /** Tasks that wait. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
   /**
    * Runs a task once there is room for it.
    *

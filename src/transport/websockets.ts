@@ -5,6 +5,7 @@ import { ConnectionError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { inUrl, toEndpoint } from './addresses.ts'
 import { createSocket, type EndableSocket } from './socket.ts'
+import { watchTraffic } from './traffic.ts'
 
 type WebSockets = ReturnType<typeof webSockets>
 type DialOptions = Parameters<Transport['dial']>[1]
@@ -44,7 +45,7 @@ export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
         )
         return await opened(socket, signal)
       }
-      transport.dial = async (address, options) => await dial(address, abortingUpgrader(options))
+      transport.dial = async (address, options) => await dial(address, watchingUpgrader(options))
       return transport
     },
     close: async () => {
@@ -57,12 +58,14 @@ export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
   }
 }
 
-/** Dial options with which a connection whose handshake fails is aborted. */
-function abortingUpgrader(options: DialOptions): DialOptions {
+/** Dial options with which a connection is watched for traffic, or aborted if its handshake fails. */
+function watchingUpgrader(options: DialOptions): DialOptions {
   const upgrader = Object.create(options.upgrader) as DialOptions['upgrader']
   upgrader.upgradeOutbound = async (connection, init) => {
     try {
-      return await options.upgrader.upgradeOutbound(connection, init)
+      const upgraded = await options.upgrader.upgradeOutbound(connection, init)
+      watchTraffic(upgraded, connection)
+      return upgraded
     } catch (error) {
       connection.abort(error instanceof Error ? error : new ConnectionError('handshake failed'))
       throw error

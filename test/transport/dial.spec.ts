@@ -7,6 +7,7 @@ import { caught, countedSignal } from './helpers/caught.ts'
 const [ONE, TWO] = ['/dns4/one.example/tcp/1/wss', '/dns4/two.example/tcp/1/wss'].map((address) =>
   multiaddr(address)
 ) as [Multiaddr, Multiaddr]
+const PEER_ID = '12D3KooWGyCFqLm5mGxnDhCMnUxtgWTHfzLpoUq7FbqmSWXfKdmA'
 const { signal: open } = new AbortController()
 
 type Answer = (signal: AbortSignal) => Promise<Connection>
@@ -24,7 +25,19 @@ function dialer(...answers: Answer[]): {
   return { libp2p: { dial }, dialed }
 }
 
-const connection = { id: 'a connection' } as Connection
+const connection = { id: 'a connection', remotePeer: { toString: () => 'somebody' } } as Connection
+/** A connection that counts how often it is aborted. */
+function caughtAborts(): { readonly connection: Connection; readonly aborted: () => number } {
+  let aborted = 0
+  const own = {
+    ...connection,
+    abort: () => {
+      aborted++
+    }
+  }
+  return { connection: own as unknown as Connection, aborted: () => aborted }
+}
+
 const connect: Answer = async () => connection
 /** Ends with the signal only, as a dial to a black hole does. */
 const hang: Answer = (signal) =>
@@ -43,11 +56,39 @@ describe('dialFirst', () => {
     expect(dialed).to.deep.equal([ONE.toString(), TWO.toString()])
   })
 
-  it('gives each address its share of the time', async () => {
-    const { libp2p } = dialer()
-    const error = await caught(dialFirst(libp2p, [ONE, TWO], 20, open))
-    expect(error).to.include({ code: 'ERR_CONNECTION' })
-    expect(error.message.match(/within 10 ms/g)).to.have.length(2)
+  it('tries the next address beside one that says nothing, which is given up then', async () => {
+    let givenUp: AbortSignal | undefined
+    const silent: Answer = (signal) => {
+      givenUp = signal
+      return new Promise(() => undefined)
+    }
+    const { libp2p, dialed } = dialer(silent, connect)
+    expect(await dialFirst(libp2p, [ONE, TWO], 60_000, open)).to.equal(connection)
+    expect(dialed).to.deep.equal([ONE.toString(), TWO.toString()])
+    expect(givenUp?.aborted).to.equal(true)
+  })
+
+  it('takes nobody else at an address than the peer that it names', async () => {
+    const stranger = caughtAborts()
+    const dials = dialer(fail(new Error('no')), async () => stranger.connection)
+    const named = [ONE, TWO].map((address) => multiaddr(`${address.toString()}/p2p/${PEER_ID}`))
+    const error = await caught(dialFirst(dials.libp2p, named, 1000, open))
+    expect(error.message).to.match(/somebody answers at \/dns4\/two.example/)
+    expect(stranger.aborted()).to.equal(1)
+    // without its peer id: libp2p would wait for the dial of the first address
+    expect(dials.dialed).to.deep.equal([named[0]?.toString(), TWO.toString()])
+  })
+
+  it('ends a connection that comes too late', async () => {
+    const late = caughtAborts()
+    const arrived = Promise.withResolvers<Connection>()
+    const { libp2p } = dialer(() => arrived.promise, connect)
+    expect(await dialFirst(libp2p, [ONE, TWO], 60_000, open)).to.equal(connection)
+    expect(late.aborted()).to.equal(0)
+    arrived.resolve(late.connection)
+    await arrived.promise
+    await new Promise((resolve) => setTimeout(resolve))
+    expect(late.aborted()).to.equal(1)
   })
 
   it('rejects with a TimeoutError where there is one address', async () => {

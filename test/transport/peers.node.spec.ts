@@ -5,10 +5,16 @@ import { webSockets } from '@libp2p/websockets'
 import { expect } from 'chai'
 import { createLibp2p } from 'libp2p'
 import { createServicePeers, LightPushClient, StoreClient } from 'waku-light'
+import { RemoteStatusError } from 'waku-light/errors'
 import { caught, countedSignal } from './helpers/caught.ts'
 import { askEcho, BODY, closeLightNodes, startLightNode } from './helpers/light-node.ts'
 import { closedPort, stopRawServers } from './helpers/raw-server.ts'
-import { echo, startScriptedNode, stopScriptedNodes } from './helpers/scripted-node.ts'
+import {
+  ECHO_PROTOCOL,
+  echo,
+  startScriptedNode,
+  stopScriptedNodes
+} from './helpers/scripted-node.ts'
 
 const PEER_ID = '12D3KooWGyCFqLm5mGxnDhCMnUxtgWTHfzLpoUq7FbqmSWXfKdmA'
 
@@ -122,7 +128,7 @@ describe('createServicePeers', () => {
     expect((await three).bytes).to.deep.equal(BODY)
   })
 
-  it('ranks nodes that worked before those that failed, and those before skipped ones', async () => {
+  it('ranks nodes by what they were lately, for each service apart', async () => {
     const skipped = '/ip4/1.2.3.4/tcp/1'
     const dead = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
     let behave: (stream: Stream) => unknown = (stream) => stream.abort(new Error('no'))
@@ -131,31 +137,92 @@ describe('createServicePeers', () => {
         await behave(stream)
       }
     })
-    const lacking = await startScriptedNode({ noEcho: true })
     const good = await startScriptedNode()
     const libp2p = await startLibp2p()
     const servicePeers = await createServicePeers(libp2p, {
-      serviceNodes: [skipped, dead, flaky.address, lacking.address, good.address],
+      serviceNodes: [skipped, dead, flaky.address, good.address],
       clusterId: 1,
       shardCount: 8
     })
-    const order = (): string[] => servicePeers.candidates().map(({ peerId }) => peerId)
-    expect(order()).to.deep.equal([PEER_ID, flaky.peerId, lacking.peerId, good.peerId, skipped])
+    const echoes = [ECHO_PROTOCOL]
+    const order = (protocols?: string[]): string[] =>
+      servicePeers.candidates(protocols).map(({ peerId }) => peerId)
+    expect(order(echoes)).to.deep.equal([PEER_ID, flaky.peerId, good.peerId, skipped])
     await askEcho({ servicePeers }, { peerId: good.peerId })
-    expect(order()).to.deep.equal([good.peerId, PEER_ID, flaky.peerId, lacking.peerId, skipped])
-    for (const peerId of order()) {
+    expect(order(echoes)).to.deep.equal([good.peerId, PEER_ID, flaky.peerId, skipped])
+    for (const peerId of order(echoes)) {
       await askEcho({ servicePeers }, { peerId }).catch(() => undefined)
     }
-    expect(order()).to.deep.equal([lacking.peerId, good.peerId, PEER_ID, flaky.peerId, skipped])
-    await askEcho({ servicePeers }, { peerId: PEER_ID }).catch(() => undefined)
-    expect(order()).to.deep.equal([lacking.peerId, good.peerId, flaky.peerId, PEER_ID, skipped])
-    behave = echo
-    await askEcho({ servicePeers }, { peerId: flaky.peerId })
-    expect(order()).to.deep.equal([flaky.peerId, lacking.peerId, good.peerId, PEER_ID, skipped])
+    // connected, and failed; not to be reached, and failed
+    expect(order(echoes)).to.deep.equal([good.peerId, flaky.peerId, PEER_ID, skipped])
+    expect(order(['/other/1'])).to.deep.equal([flaky.peerId, good.peerId, PEER_ID, skipped])
+
+    const refused = (statusCode: number): RemoteStatusError =>
+      new RemoteStatusError({ statusCode, statusDesc: '', requestId: '', peerId: good.peerId })
+    servicePeers.note?.(good, echoes, refused(429))
+    expect(order(echoes)).to.deep.equal([flaky.peerId, PEER_ID, good.peerId, skipped])
+    expect(order(['/other/1'])[1]).to.equal(good.peerId)
+    servicePeers.note?.(good, echoes)
+    servicePeers.note?.(flaky, echoes)
+    servicePeers.note?.(good, echoes, refused(503))
+    expect(order(echoes)).to.deep.equal([flaky.peerId, good.peerId, PEER_ID, skipped])
+    servicePeers.note?.(good, echoes)
     const aborting = new AbortController()
     behave = () => aborting.abort()
     await caught(askEcho({ servicePeers }, { peerId: flaky.peerId, signal: aborting.signal }))
-    expect(order()[0]).to.equal(flaky.peerId)
+    expect(order(echoes)[0]).to.equal(flaky.peerId)
+  })
+
+  it('holds nothing against a node while there is no network at all', async () => {
+    const dead = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
+    const good = await startScriptedNode()
+    const libp2p = await startLibp2p()
+    const servicePeers = await createServicePeers(libp2p, {
+      serviceNodes: [dead, good.address],
+      clusterId: 1,
+      shardCount: 8
+    })
+    const first = (): string | undefined => servicePeers.candidates([ECHO_PROTOCOL])[0]?.peerId
+    const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+    Object.defineProperty(globalThis, 'navigator', { value: { onLine: false }, configurable: true })
+    try {
+      await caught(askEcho({ servicePeers }, { peerId: PEER_ID }))
+      expect(first()).to.equal(PEER_ID)
+    } finally {
+      Object.defineProperty(globalThis, 'navigator', navigator as PropertyDescriptor)
+    }
+    await caught(askEcho({ servicePeers }, { peerId: PEER_ID }))
+    expect(first()).to.equal(good.peerId)
+  })
+
+  it('has a queue for each node and service, whose length shows', async () => {
+    const held: (() => void)[] = []
+    const service = await startScriptedNode({
+      echo: async (stream) => {
+        await new Promise<void>((resolve) => {
+          held.push(resolve)
+        })
+        await echo(stream)
+      }
+    })
+    const other = '/waku-light/test/other/1.0.0'
+    await service.libp2p.handle(other, echo)
+    const node = await startLightNode([service.address], { maxRequestsPerPeer: 2 })
+    const { peerId } = service
+    const echoes = Array.from({ length: 5 }, () => askEcho(node))
+    while (held.length < 2) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(node.queues).to.deep.equal([{ peerId, service: ECHO_PROTOCOL, running: 2, waiting: 3 }])
+    expect((await askEcho(node, { protocols: [other] })).protocol).to.equal(other)
+    for (let index = 0; index < 5; index++) {
+      while (held.length <= index) {
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      held[index]?.()
+    }
+    await Promise.all(echoes)
+    expect(node.queues).to.deep.equal([])
   })
 
   it('shows no credentials in errors and log lines', async () => {

@@ -1,12 +1,23 @@
-import { withSignals } from '../lib/deadline.ts'
-import type { OutboxSettings } from './init.ts'
+import { withSignals } from './deadline.ts'
+
+/** How long to wait, and how. */
+export interface PauseSettings {
+  /** The first pause, in milliseconds. */
+  readonly minBackoffMs: number
+  /** The longest, in milliseconds. */
+  readonly maxBackoffMs: number
+  /** From 0 to 1: how much of a pause's second half is waited. */
+  readonly random: () => number
+  /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+}
 
 /** Waiting, that {@link Pauses.wake} may cut short. */
 export class Pauses {
-  readonly #settings: OutboxSettings
+  readonly #settings: PauseSettings
   #waking = new AbortController()
 
-  constructor(settings: OutboxSettings) {
+  constructor(settings: PauseSettings) {
     this.#settings = settings
   }
 

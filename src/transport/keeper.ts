@@ -1,0 +1,97 @@
+import { hasErrorCode } from '../errors.ts'
+import { withSignals } from '../lib/deadline.ts'
+import { type PauseSettings, Pauses } from '../lib/pauses.ts'
+import type { ManagedServicePeers } from './peers-options.ts'
+
+/** A connection that lasted that long, in milliseconds, was a good one: that it ends is routine. */
+const STABLE_MS = 10_000
+
+/** How to build {@link Keeper}. */
+export interface KeeperInit extends PauseSettings {
+  readonly peers: Pick<ManagedServicePeers, 'connect' | 'isConnected' | 'refusals' | 'onChange'>
+  /** Called when {@link Keeper.lastError} or {@link Keeper.nextRetryAtMs} changes. */
+  readonly onChange: () => void
+  /** The current time, in milliseconds since the Unix epoch. */
+  readonly now: () => number
+}
+
+/** Keeps one service node connected: dials when none is, and again after pauses that grow, from the beginning when it is woken. */
+export class Keeper {
+  /** Why no node is connected. */
+  lastError: Error | undefined
+  /** When the next try begins, in milliseconds since the Unix epoch; undefined while there is none to wait for. */
+  nextRetryAtMs: number | undefined
+  readonly #init: KeeperInit
+  readonly #pauses: Pauses
+
+  constructor(init: KeeperInit) {
+    this.#init = init
+    this.#pauses = new Pauses(init)
+  }
+
+  /** The network may be back: what is under way begins anew, and without a pause. */
+  wake(): void {
+    this.#pauses.wake()
+  }
+
+  /** Waits for the next try, whose length depends on the failures so far, or until it is woken. */
+  async pause(failures: number, signal: AbortSignal): Promise<void> {
+    await this.#pauses.wait(this.#pauses.backoffMs(failures), this.#pauses.waking, signal)
+  }
+
+  /** Works until the signal is aborted, then rejects with its reason. */
+  async run(signal: AbortSignal): Promise<never> {
+    const { peers, now } = this.#init
+    for (let failures = 0; ; ) {
+      const { waking } = this.#pauses
+      try {
+        await withSignals([signal, waking], (either) => peers.connect(either))
+        this.#tell(undefined, undefined)
+        const sinceMs = now()
+        await this.#until(() => !peers.isConnected, signal)
+        failures = now() - sinceMs < STABLE_MS ? failures + 1 : 0
+      } catch (error) {
+        signal.throwIfAborted()
+        if (waking.aborted) {
+          failures = 0
+          continue
+        }
+        this.#tell(error as Error, undefined)
+        if (hasErrorCode(error, 'ERR_CLUSTER_MISMATCH')) {
+          continue // that node is left for good; the next one has done nothing yet
+        }
+        failures++
+      }
+      // with nothing but nodes that are out of the question there is nothing to try, until one of them is not
+      await this.#until(() => peers.refusals === undefined, signal)
+      const pauseMs = this.#pauses.backoffMs(Math.max(0, failures - 1))
+      this.#tell(this.lastError, now() + pauseMs)
+      if (await this.#pauses.wait(pauseMs, this.#pauses.waking, signal)) {
+        failures = 0
+      }
+      this.#tell(this.lastError, undefined)
+    }
+  }
+
+  #tell(error: Error | undefined, nextRetryAtMs: number | undefined): void {
+    this.lastError = error
+    this.nextRetryAtMs = nextRetryAtMs
+    this.#init.onChange()
+  }
+
+  async #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const check = (): void => {
+      if (condition()) {
+        resolve()
+      }
+    }
+    const end = this.#init.peers.onChange(check)
+    try {
+      check()
+      await withSignals([signal], () => promise)
+    } finally {
+      end()
+    }
+  }
+}

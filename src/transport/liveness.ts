@@ -1,0 +1,97 @@
+import type { Connection } from '@libp2p/interface'
+import { ConnectionError } from '../errors.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import { ping } from './ping.ts'
+import { heardAtMs } from './traffic.ts'
+
+/** How to build {@link Liveness}. */
+export interface LivenessInit {
+  /** After that long without a byte a connection is pinged, in milliseconds; `Infinity` for never. */
+  readonly intervalMs: number
+  /** For the answer, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+interface Watched {
+  timer?: ReturnType<typeof setTimeout>
+  isAsked: boolean
+}
+
+/**
+ * Notices connections that call themselves open while nobody is there any more. Whatever comes on a connection proves that it
+ * lives; where nothing comes, it is pinged. One that then says nothing at all is aborted, which its requests notice at once.
+ */
+export class Liveness {
+  readonly #init: LivenessInit
+  readonly #watched = new Map<Connection, Watched>()
+  readonly #closing = new AbortController()
+
+  constructor(init: LivenessInit) {
+    this.#init = init
+  }
+
+  /** Watches a connection until it ends. */
+  watch(connection: Connection): void {
+    const watched: Watched = { isAsked: false }
+    this.#watched.set(connection, watched)
+    connection.addEventListener('close', () => {
+      clearTimeout(watched.timer)
+      this.#watched.delete(connection)
+    })
+    this.#schedule(connection, watched)
+  }
+
+  /** Asks all connections now: after a sleep, or where the network changed. */
+  check(): void {
+    for (const [connection, watched] of this.#watched) {
+      this.#ask(connection, watched)
+    }
+  }
+
+  /** Ends the watch. */
+  close(): void {
+    this.#closing.abort()
+    for (const { timer } of this.#watched.values()) {
+      clearTimeout(timer)
+    }
+    this.#watched.clear()
+  }
+
+  #schedule(connection: Connection, watched: Watched): void {
+    const { intervalMs } = this.#init
+    if (intervalMs === Infinity || !this.#watched.has(connection)) {
+      return
+    }
+    const silenceMs = Math.max(0, Date.now() - heardAtMs(connection))
+    const dueMs = silenceMs < intervalMs ? intervalMs - silenceMs : intervalMs
+    watched.timer = setTimeout(() => {
+      if (Date.now() - heardAtMs(connection) < intervalMs) {
+        this.#schedule(connection, watched)
+      } else {
+        this.#ask(connection, watched)
+      }
+    }, dueMs)
+  }
+
+  #ask(connection: Connection, watched: Watched): void {
+    clearTimeout(watched.timer)
+    if (watched.isAsked) {
+      return
+    }
+    watched.isAsked = true
+    const askedAtMs = Date.now()
+    withDeadline('ping', { signal: this.#closing.signal }, this.#init.timeoutMs, (signal) =>
+      ping(connection, signal)
+    )
+      .catch((cause: unknown) => {
+        // behind a large answer a ping may be late: what comes shows that the link is alive
+        if (!this.#closing.signal.aborted && heardAtMs(connection) <= askedAtMs) {
+          connection.abort(new ConnectionError('the link is dead', { cause }))
+        }
+      })
+      .finally(() => {
+        watched.isAsked = false
+        this.#schedule(connection, watched)
+      })
+  }
+}
