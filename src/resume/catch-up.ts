@@ -35,7 +35,7 @@ export async function catchUp(job: Job): Promise<ResumeDone> {
         ...(gap === undefined ? undefined : { gap }),
         completeness,
         clockSetBack: leg.clockSetBack,
-        ...job.counts
+        ...job.outcome
       }
     }
   }

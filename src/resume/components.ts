@@ -1,16 +1,11 @@
 import type { Archive } from '../archive/archive.ts'
 import type { StoreCriteria } from '../store/criteria.ts'
 import type { FollowOptions, LookupOptions, WalkOptions } from '../store/options.ts'
-import type { MessagePage, StoredMessage, StoreProgress } from '../store/page.ts'
+import type { MessagePage, StoredMessage } from '../store/page.ts'
+import type { SourcesPage } from '../store/roster.ts'
 
-/** Options of {@link ResumeStore.queryHashes}. */
-export interface HashesOptions {
-  /** Peer id of the only node to ask. */
-  readonly peerId?: string
-  readonly signal?: AbortSignal
-  /** Told of each page. */
-  readonly onProgress?: (event: StoreProgress) => void
-}
+/** A page of one node, or of several. */
+export type ResumePage = MessagePage & Partial<Pick<SourcesPage, 'sources'>>
 
 /** What resume needs of a store client. {@link StoreClient} is one. */
 export interface ResumeStore {
@@ -20,12 +15,15 @@ export interface ResumeStore {
    */
   queryPages(
     criteria: StoreCriteria,
-    options: Pick<WalkOptions, 'pageLimit' | 'position' | 'peerId' | 'signal' | 'onProgress'>
-  ): AsyncIterable<MessagePage>
+    options: Pick<
+      WalkOptions,
+      'pageLimit' | 'position' | 'peerId' | 'signal' | 'onProgress' | 'walker'
+    >
+  ): AsyncIterable<ResumePage>
   /** A tail. It tells `store:caught-up` after the last message of a question was taken from it. */
   follow(
     criteria: Omit<StoreCriteria, 'timeEnd'>,
-    options: Pick<FollowOptions, 'intervalMs' | 'signal' | 'onProgress'>
+    options: Pick<FollowOptions, 'intervalMs' | 'signal' | 'onProgress' | 'walker'>
   ): AsyncIterable<StoredMessage>
   /** Messages by hash. */
   lookup(
@@ -38,7 +36,7 @@ export interface ResumeStore {
    */
   queryHashes?(
     criteria: StoreCriteria,
-    options: HashesOptions
+    options: Pick<WalkOptions, 'peerId' | 'signal' | 'onProgress'>
   ): AsyncIterable<{ readonly messageHash: Uint8Array }>
 }
 

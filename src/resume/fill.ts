@@ -31,6 +31,6 @@ export async function fill(job: Job, gap: HistoryGap): Promise<ResumeDone> {
     resumedTo: gap.to,
     completeness,
     clockSetBack: false,
-    ...job.counts
+    ...job.outcome
   }
 }

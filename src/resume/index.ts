@@ -5,10 +5,10 @@
  * @packageDocumentation
  */
 export type {
-  HashesOptions,
   ResumeArchive,
   ResumeComponents,
   ResumeNode,
+  ResumePage,
   ResumeStore
 } from './components.ts'
 export { RESUME_DEFAULTS, type ResumeInit } from './init.ts'

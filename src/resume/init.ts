@@ -2,6 +2,8 @@ import { InvalidArgumentError } from '../errors.ts'
 import { delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import { parseContentTopic } from '../message/topics.ts'
+import type { SourcesPage } from '../store/roster.ts'
+import type { Walker } from '../store/walker.ts'
 import { LocalLocks, type ResumeLocks } from './locks.ts'
 
 /** Defaults of {@link createResume}, in milliseconds. */
@@ -35,6 +37,10 @@ export interface ResumeInit {
   readonly healingMs?: number
   /** `time-range`: no node is told the content topics; everything of the time is fetched and filtered here. */
   readonly privacy?: 'time-range'
+  /**
+   * Asks several nodes: {@link sources} or {@link fillGaps}. Left out: one node at a time, a random one first.
+   */
+  readonly walker?: Walker<SourcesPage>
   /** Messages in a page, 1 to 1000. @default 100 */
   readonly pageLimit?: number
   /** The current time, in milliseconds since the Unix epoch. @default Date.now */
@@ -58,6 +64,7 @@ export interface ResumeSettings {
   readonly overlap: bigint
   readonly healing: bigint
   readonly timeRange: boolean
+  readonly walker: Walker<SourcesPage> | undefined
   readonly pageLimit: number | undefined
   readonly now: () => number
   readonly random: () => number
@@ -72,12 +79,15 @@ export interface ResumeSettings {
  */
 export function toSettings(init: ResumeInit): ResumeSettings {
   const { pubsubTopic, name, privacy, now = Date.now, random = Math.random, sleep = delay } = init
-  const { windowMs = RESUME_DEFAULTS.windowMs } = init
+  const { walker, windowMs = RESUME_DEFAULTS.windowMs } = init
   if (typeof windowMs !== 'number' || !(windowMs > 0)) {
     throw new InvalidArgumentError('windowMs', 'must be a positive number of milliseconds')
   }
   if (privacy !== undefined && privacy !== 'time-range') {
     throw new InvalidArgumentError('privacy', "must be 'time-range' or left out")
+  }
+  if (walker !== undefined && typeof walker?.begin !== 'function') {
+    throw new InvalidArgumentError('walker', 'must be what sources() or fillGaps() give')
   }
   assertText(name, 'name')
   assertText(pubsubTopic, 'pubsubTopic')
@@ -93,6 +103,7 @@ export function toSettings(init: ResumeInit): ResumeSettings {
     overlap: toDuration(init, 'overlapMs'),
     healing: toDuration(init, 'healingMs'),
     timeRange: privacy !== undefined,
+    walker,
     pageLimit: init.pageLimit,
     now,
     random,

@@ -1,9 +1,10 @@
 import { report } from '../lib/report.ts'
 import type { StoreCriteria } from '../store/criteria.ts'
 import type { StoredMessage, StoreProgress } from '../store/page.ts'
+import type { SourceState } from '../store/roster.ts'
 import type { ResumeComponents } from './components.ts'
 import type { ResumeSettings } from './init.ts'
-import type { HistoryGap, ResumeCounts, ResumeProgress, ResumeStage } from './result.ts'
+import type { HistoryGap, ResumeCounts, ResumeDone, ResumeProgress, ResumeStage } from './result.ts'
 import { Marks } from './state.ts'
 
 /** One call, and what it has come to. */
@@ -12,6 +13,8 @@ export class Job {
   readonly settings: ResumeSettings
   readonly signal: AbortSignal
   readonly marks: Marks
+  /** Where several nodes are asked: what became of each so far. */
+  sources: readonly SourceState[] = []
   #counts = { fetched: 0, added: 0, bytes: 0, missing: 0 }
   readonly #onProgress: ((event: ResumeProgress) => void) | undefined
 
@@ -92,11 +95,17 @@ export class Job {
     }
   }
 
-  /** Counts the bytes of answers, and passes on which node failed. */
+  /** Counts the bytes of answers. */
   readonly onStoreProgress = (event: StoreProgress): void => {
     if (event.type === 'store:page') {
       this.count({ bytes: event.detail.bytes })
     }
+  }
+
+  /** What is in the result of a call that came to its end. */
+  get outcome(): Pick<ResumeDone, 'sources' | keyof ResumeCounts> {
+    const { sources } = this
+    return { ...this.#counts, ...(sources.length === 0 ? undefined : { sources }) }
   }
 
   /** Tells whoever watches this call. */

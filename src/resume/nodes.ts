@@ -1,4 +1,4 @@
-import { NoUsablePeerError, type PeerFailure } from '../errors.ts'
+import { hasErrorCode, NoUsablePeerError, type PeerFailure } from '../errors.ts'
 import type { ResumeNode } from './components.ts'
 
 /** Whom to ask: a random one, then others, each once until there is progress again. */
@@ -8,7 +8,10 @@ export class Nodes {
   #failures: PeerFailure[] = []
   readonly #wanted: string | undefined
 
-  /** @param wanted - asked first, if it is there */
+  /**
+   * @param node - left out: the store client chooses, of whom `''` is all that there is
+   * @param wanted - asked first, if it is there
+   */
   constructor(node: ResumeNode | undefined, random: () => number, wanted?: string) {
     this.#node = node
     this.#random = random
@@ -29,7 +32,11 @@ export class Nodes {
     const chosen =
       wanted ?? left[Math.min(Math.floor(this.#random() * left.length), left.length - 1)]
     if (chosen === undefined) {
-      throw new NoUsablePeerError(this.#failures)
+      const [only] = this.#failures
+      // Where the store client made the choice, it has told what failed at each.
+      throw hasErrorCode(only?.error, 'ERR_NO_USABLE_PEER')
+        ? only.error
+        : new NoUsablePeerError(this.#failures)
     }
     return chosen
   }

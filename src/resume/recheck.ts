@@ -1,4 +1,4 @@
-import { hasErrorCode } from '../errors.ts'
+import { hasErrorCode, ProtocolViolationError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import type { ResumeStore } from './components.ts'
 import { isWithin, type Job } from './job.ts'
@@ -9,8 +9,12 @@ import { toReason, walk } from './walking.ts'
 /** Hashes that are looked up at once; as many as go in one request. */
 const BATCH = 99
 
+/** Hashes that a node may name and then not give the message of; more than that it makes up. */
+const MAX_NOT_GIVEN = 1_000
+
 /**
  * Asks again for what was asked for before, by hash only, and fetches what is new: nodes get from each other what they lack.
+ * Where several nodes were walked through, each of them is asked.
  *
  * A node that must not learn the topics is asked for everything, since hashes say nothing about topics, and those that are
  * not looked up would say which are ours.
@@ -24,34 +28,58 @@ export async function recheck(job: Job, stretch: HistoryGap): Promise<void> {
     return
   }
   const nodes = new Nodes(node, job.settings.random)
-  for (;;) {
-    const peerId = nodes.next()
-    const hashes = listHashes(job, store as Required<ResumeStore>, stretch, peerId)
-    try {
-      for (let next = await ask(hashes); next !== undefined; next = await ask(hashes)) {
-        await fetchNew(job, next, stretch, peerId)
-      }
-      return
-    } catch (error) {
-      if (!(error instanceof NodeError)) {
-        throw error
-      }
-      job.signal.throwIfAborted()
-      if (isUnsupported(error.cause)) {
-        await walkAgain(job, stretch)
-        return
-      }
-      const reason = toReason(error.cause)
-      nodes.leave(peerId, reason)
-      job.tell({ type: 'resume:peer-failed', detail: { peerId, error: reason } })
-    } finally {
-      await hashes.return()
+  let isDone = false
+  for (const { peerId, state } of job.sources) {
+    if (state === 'complete') {
+      isDone = (await recheckAt(job, stretch, peerId, nodes)) || isDone
     }
+  }
+  while (!isDone) {
+    isDone = await recheckAt(job, stretch, nodes.next(), nodes)
+  }
+}
+
+/** False if the node failed. */
+async function recheckAt(
+  job: Job,
+  stretch: HistoryGap,
+  peerId: string,
+  nodes: Nodes
+): Promise<boolean> {
+  const hashes = listHashes(job, stretch, peerId)
+  let notGiven = 0
+  try {
+    for (let next = await ask(hashes); next !== undefined; next = await ask(hashes)) {
+      notGiven += await fetchNew(job, next, stretch, peerId)
+      if (notGiven > MAX_NOT_GIVEN) {
+        throw violation('a node names hashes of messages that it does not give', peerId)
+      }
+    }
+    return true
+  } catch (error) {
+    if (!(error instanceof NodeError)) {
+      throw error
+    }
+    job.signal.throwIfAborted()
+    if (isUnsupported(error.cause)) {
+      await walkAgain(job, stretch)
+      return true
+    }
+    const reason = toReason(error.cause)
+    nodes.leave(peerId, reason)
+    job.tell({ type: 'resume:peer-failed', detail: { peerId, error: reason } })
+    return false
+  } finally {
+    await hashes.return()
   }
 }
 
 /** Marks what a node did, apart from what the archive did. */
 class NodeError extends Error {}
+
+function violation(message: string, peerId: string): NodeError {
+  return new NodeError('', { cause: new ProtocolViolationError('no-progress', message, peerId) })
+}
 
 async function walkAgain(job: Job, stretch: HistoryGap): Promise<void> {
   await walk(job, {
@@ -63,15 +91,20 @@ async function walkAgain(job: Job, stretch: HistoryGap): Promise<void> {
 
 async function* listHashes(
   job: Job,
-  { queryHashes }: Required<ResumeStore>,
   { from, to }: HistoryGap,
   peerId: string
 ): AsyncGenerator<Uint8Array[], void> {
-  const { store } = job.components
+  const store = job.components.store as Required<ResumeStore>
   const { signal, onStoreProgress: onProgress } = job
+  const seen = new Set<string>()
   let batch: Uint8Array[] = []
   const options = { peerId: peerId || undefined, signal, onProgress }
-  for await (const { messageHash } of queryHashes.call(store, job.criteria(from, to), options)) {
+  for await (const { messageHash } of store.queryHashes(job.criteria(from, to), options)) {
+    const key = toHex(messageHash)
+    if (seen.has(key)) {
+      throw violation('a node names the same hashes again', peerId)
+    }
+    seen.add(key) // no more than are in the archive, and that many which are not given
     batch.push(messageHash)
     if (batch.length === BATCH) {
       yield batch
@@ -86,17 +119,21 @@ async function ask<T>(items: AsyncGenerator<T, void>): Promise<T | undefined> {
     const { value } = await items.next()
     return value ?? undefined
   } catch (cause) {
-    throw new NodeError('', { cause })
+    throw cause instanceof NodeError ? cause : new NodeError('', { cause })
   }
 }
 
-/** Fetches what the archive does not have, from the node that named it. */
+/**
+ * Fetches what the archive does not have, from the node that named it.
+ *
+ * @returns how many it did not give
+ */
 async function fetchNew(
   job: Job,
   hashes: readonly Uint8Array[],
   stretch: HistoryGap,
   peerId: string
-): Promise<void> {
+): Promise<number> {
   const { archive, store } = job.components
   const { signal, onStoreProgress: onProgress } = job
   const known = await archive.has(hashes, { signal })
@@ -104,7 +141,7 @@ async function fetchNew(
     hashes.filter((_, index) => known[index] !== true).map((hash) => [toHex(hash), hash])
   )
   if (wanted.size === 0) {
-    return
+    return 0
   }
   const options = { peerId: peerId || undefined, signal, onProgress }
   const found = await takeAll(store.lookup([...wanted.values()], options))
@@ -112,8 +149,10 @@ async function fetchNew(
   const messages = job
     .filter(found)
     .filter((message) => isWithin(message, stretch) && wanted.has(toHex(message.messageHash)))
-  job.count({ missing: wanted.size - messages.length })
+  const missing = wanted.size - messages.length
+  job.count({ missing })
   await job.put(messages, { stage: 'recheck', peerId, fetched: found.length })
+  return missing
 }
 
 async function takeAll<T>(items: AsyncIterable<T>): Promise<T[]> {

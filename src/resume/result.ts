@@ -1,5 +1,6 @@
 import type { WakuLightError } from '../errors.ts'
 import type { ProgressEvent } from '../options.ts'
+import type { SourceState } from '../store/roster.ts'
 
 /** A stretch of history, in nanoseconds: from a time on, and before another one. */
 export interface HistoryGap {
@@ -31,6 +32,11 @@ export interface ResumeDone extends ResumeCounts {
   readonly completeness: 'complete' | 'unverifiable'
   /** True if the mark was in the future and not believed. */
   readonly clockSetBack: boolean
+  /**
+   * Where several nodes were asked at once: what became of each, and how many of the messages that came it lacked. Those that
+   * were dropped count for nothing in `completeness`.
+   */
+  readonly sources?: readonly SourceState[]
 }
 
 /** Not everything is in the archive; what came is, and the next call goes on from there. The mark has not moved. */

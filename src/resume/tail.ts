@@ -72,7 +72,13 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
   const timeStart = start - settings.overlap
   try {
     await withSignals([job.signal, until, end.signal], async (signal) => {
-      const messages = store.follow(job.criteria(timeStart), { intervalMs, signal, onProgress })
+      const { walker } = settings
+      const messages = store.follow(job.criteria(timeStart), {
+        intervalMs,
+        signal,
+        onProgress,
+        walker
+      })
       for await (const message of messages) {
         fetched++
         buffer.push(...job.filter([message]))

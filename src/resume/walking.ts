@@ -1,8 +1,10 @@
 import { hasErrorCode, isWakuLightError } from '../errors.ts'
 import type { MessagePage, StoredMessage } from '../store/page.ts'
+import type { ResumePage } from './components.ts'
 import type { Job } from './job.ts'
 import { Nodes } from './nodes.ts'
 import type { HistoryGap } from './result.ts'
+import { joinSources } from './sources.ts'
 import type { WalkPoint } from './state.ts'
 
 /** What a walk came to. */
@@ -16,16 +18,17 @@ export interface WalkInit extends HistoryGap, WalkPoint {
 
 /**
  * Walks through a stretch of history from page to page, at a random node, and goes on at others where it fails or cannot say
- * that it is at the end.
+ * that it is at the end; or at several nodes at once, which the walker chooses.
  *
  * @throws {@link NoUsablePeerError} if all fail, what `onPage` throws, {@link ClosedError}, the signal's own reason
  */
 export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
   const { store, node } = job.components
-  const { pageLimit, random } = job.settings
+  const { pageLimit, random, walker } = job.settings
   const { signal } = job
+  const known = walker === undefined ? node : undefined
   let { position } = init
-  let nodes = new Nodes(node, random, init.peerId)
+  let nodes = new Nodes(known, random, init.peerId)
   let isAtEnd = false
   let hasPages = false
   let isStuck = false
@@ -41,7 +44,7 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
         // Only the node that the stored position is of could go on. It does not: from the beginning, then.
         position = undefined
         isStuck = false
-        nodes = new Nodes(node, random)
+        nodes = new Nodes(known, random)
         continue
       }
       throw error
@@ -53,11 +56,15 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
         pageLimit,
         peerId: peerId || undefined,
         signal,
-        onProgress: job.onStoreProgress
+        onProgress: job.onStoreProgress,
+        walker
       })
+      const before = job.sources
       for await (const page of pages) {
         isOurs = true
         signal.throwIfAborted()
+        tellDropped(job, page)
+        job.sources = joinSources(before, page.sources ?? [])
         await init.onPage(job.filter(page.messages), page)
         isOurs = false
         hasPages = true
@@ -87,6 +94,15 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
       isStuck ||= !hasPages && hasErrorCode(reason, 'ERR_UNSUPPORTED')
       nodes.leave(peerId, reason)
       job.tell({ type: 'resume:peer-failed', detail: { peerId, error: reason } })
+    }
+  }
+}
+
+/** Tells which of several nodes were dropped, each once. */
+function tellDropped(job: Job, { sources = [] }: ResumePage): void {
+  for (const { peerId, failure } of sources) {
+    if (failure !== undefined && !job.sources.some((known) => known.failure === failure)) {
+      job.tell({ type: 'resume:peer-failed', detail: { peerId, error: failure.error } })
     }
   }
 }

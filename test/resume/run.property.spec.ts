@@ -1,6 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createResume, type HistoryGap, type ResumeResult } from 'waku-light/resume'
+import {
+  createResume,
+  type HistoryGap,
+  type ResumeInit,
+  type ResumeResult
+} from 'waku-light/resume'
+import { fillGaps, sources } from 'waku-light/store'
 import { PROPERTY } from '../helpers/collect.ts'
 import {
   Crash,
@@ -75,12 +81,15 @@ interface Scenario {
   readonly steps: readonly Step[]
   readonly timeRange: boolean
   readonly tellsHashes: boolean
+  /** How several nodes are asked; undefined: one at a time. */
+  readonly walker: ResumeInit['walker']
 }
 
 const scenario: fc.Arbitrary<Scenario> = fc.record({
   steps: fc.array(step, { maxLength: 30, size: 'max' }),
   timeRange: fc.boolean(),
-  tellsHashes: fc.boolean()
+  tellsHashes: fc.boolean(),
+  walker: fc.constantFrom(undefined, sources('all'), fillGaps('all'), sources(2))
 })
 
 /** Plays a scenario; each run is that of a page that was just opened. */
@@ -117,7 +126,8 @@ class Play {
 
   resume(archive = this.world.components().archive) {
     const privacy = this.#scenario.timeRange ? ('time-range' as const) : undefined
-    const init = this.world.init({ privacy, random: () => this.#random })
+    const { walker } = this.#scenario
+    const init = this.world.init({ privacy, walker, random: () => this.#random })
     return createResume(this.world.components(archive), init)
   }
 

@@ -6,55 +6,26 @@ import {
   StorageFullError,
   UnsupportedError
 } from 'waku-light/errors'
-import {
-  createResume,
-  RESUME_DEFAULTS,
-  type ResumeComponents,
-  type ResumeStore
-} from 'waku-light/resume'
+import { createResume, type ResumeComponents, type ResumeStore } from 'waku-light/resume'
 import { StoreClient } from 'waku-light/store'
 import { STORE_BETA2 } from 'waku-light/store/beta2'
 import { STORE_BETA2_PROTOCOL } from 'waku-light/wire'
 import { Archive } from '../helpers/archive.ts'
 import { failure, failureOf } from '../helpers/collect.ts'
 import { FakePeers } from '../helpers/fake-peers.ts'
-import { archivePeer, PUBSUB_TOPIC } from '../helpers/store-peers.ts'
+import { archivePeer } from '../helpers/store-peers.ts'
+import { at, done, mark, send, WINDOW_MS } from './runs.ts'
 import {
   Crash,
   crashing,
   HOUR_MS,
   MINUTE_MS,
-  MS,
   OTHER_TOPIC,
   SECOND_MS,
   START_MS,
   TOPIC,
   World
 } from './world.ts'
-
-const at = (ms: number): bigint => BigInt(ms) * MS
-const WINDOW_MS = RESUME_DEFAULTS.windowMs
-
-/** So many messages, a second apart, the last one a second ago. */
-function send(world: World, count: number, topic = TOPIC): string[] {
-  return Array.from({ length: count }, (_, index) => {
-    world.send((index - count) * SECOND_MS, `${topic} ${index}`, topic)
-    return `${topic} ${index}`
-  })
-}
-
-/** Runs; fails unless it comes to its end. */
-async function done(world: World, init = {}, components: Partial<ResumeComponents> = {}) {
-  const resume = createResume({ ...world.components(), ...components }, world.init(init))
-  const result = await resume.run()
-  if (result.status !== 'done') {
-    throw new Error(result.status, { cause: 'error' in result ? result.error : undefined })
-  }
-  return result
-}
-
-const mark = async (world: World): Promise<bigint | undefined> =>
-  await createResume(world.components(), world.init()).coveredUntil()
 
 describe('Resume.run', () => {
   it('asks for the window at first, and for everything since the mark later', async () => {
@@ -108,86 +79,6 @@ describe('Resume.run', () => {
     world.nowMs += 1
     await done(world, { healingMs: 0 })
     expect((await world.texts())[0]).to.equal('late')
-  })
-
-  describe('what nodes got late', () => {
-    it('is asked for by hash, as long as nodes heal, and only what is new is fetched', async () => {
-      const world = new World()
-      const texts = send(world, 10)
-      world.send(-30 * MINUTE_MS, 'healed', TOPIC, [MINUTE_MS])
-      await done(world)
-      expect(await world.texts()).to.deep.equal(texts)
-      world.nowMs += 64 * MINUTE_MS
-      expect(await done(world)).to.include({ fetched: 1 + 10, added: 1 })
-      expect((await world.texts())[0]).to.equal('healed')
-      const [healing, overlap] = [RESUME_DEFAULTS.healingMs, RESUME_DEFAULTS.overlapMs]
-      const query = { timeStart: at(START_MS - healing), timeEnd: at(START_MS - overlap) }
-      expect(world.hashQueries).to.deep.equal([{ peerId: 'peer-0', ...query }])
-    })
-
-    it('is asked for again until nodes have had their time', async () => {
-      const world = new World()
-      await done(world)
-      world.send(-MINUTE_MS, 'healed', TOPIC, [63 * MINUTE_MS])
-      for (let minutes = 10; minutes <= 70; minutes += 10) {
-        world.nowMs = START_MS + minutes * MINUTE_MS
-        await done(world)
-      }
-      expect(await world.texts()).to.deep.equal(['healed'])
-    })
-
-    for (const [title, change] of [
-      ['the store client cannot ask for hashes', { queryHashes: undefined }],
-      ['the node does not tell them', {}]
-    ] as const) {
-      it(`is walked through where ${title}`, async () => {
-        const world = new World()
-        world.tellsHashes = false
-        world.send(-30 * MINUTE_MS, 'healed', TOPIC, [MINUTE_MS])
-        await done(world)
-        world.nowMs += MINUTE_MS
-        await done(world, {}, { store: { ...world.store(), ...change } })
-        expect(await world.texts()).to.deep.equal(['healed'])
-      })
-    }
-
-    it('is asked for at another node where one fails', async () => {
-      const world = new World(2)
-      world.send(-30 * MINUTE_MS, 'healed', TOPIC, [MINUTE_MS, MINUTE_MS])
-      await done(world)
-      world.nowMs += MINUTE_MS
-      world.onRequest = (peerId, kind) => {
-        if (peerId === 'peer-0' && kind === 'hashes') {
-          throw new ConnectionError('gone')
-        }
-      }
-      expect(await done(world)).to.include({ added: 1 })
-      expect(world.hashQueries.map(({ peerId }) => peerId)).to.deep.equal(['peer-0', 'peer-1'])
-    })
-
-    it('is no more than was asked for, whatever a node names', async () => {
-      const world = new World()
-      await done(world)
-      world.nowMs += MINUTE_MS
-      const foreign = world.send(-30 * MINUTE_MS, 'foreign', OTHER_TOPIC)
-      const old = world.send(-5 * HOUR_MS, 'old')
-      const hashes = [foreign.hash, old.hash, 'ab'.repeat(32)].map((hash) => ({
-        messageHash: Uint8Array.from(hash.match(/../g) ?? [], (two) => parseInt(two, 16))
-      }))
-      const store = {
-        ...world.store(),
-        async *queryHashes() {
-          yield* hashes
-        }
-      }
-      expect(await done(world, {}, { store })).to.include({ added: 0, missing: 3 })
-      expect(await world.texts()).to.deep.equal([])
-      const init = { contentTopics: undefined, pubsubTopic: PUBSUB_TOPIC }
-      await done(world, init, { store })
-      world.nowMs += MINUTE_MS
-      expect(await done(world, init, { store })).to.include({ missing: 2, added: 0 })
-      expect(await world.texts()).to.deep.equal(['old'])
-    })
   })
 
   describe('at nodes that fail', () => {
@@ -641,97 +532,5 @@ describe('Resume.run', () => {
       resumedFrom: 0n,
       added: 1
     })
-  })
-})
-
-describe('Resume.fillGap', () => {
-  /** A world in which nobody was there for nine hours. */
-  async function absence(): Promise<{ world: World; gap: { from: bigint; to: bigint } }> {
-    const world = new World()
-    await done(world)
-    world.nowMs += 90 * MINUTE_MS
-    send(world, 10)
-    world.nowMs = START_MS + 9 * HOUR_MS
-    const { gap } = await done(world)
-    if (gap === undefined) {
-      throw new Error('a gap was expected')
-    }
-    return { world, gap }
-  }
-
-  it('fetches what lies in a gap, goes on after a crash, and forgets the gap', async () => {
-    for (let calls = 1; calls <= 6; calls++) {
-      const { world, gap } = await absence()
-      const { archive } = crashing(world.archive, calls, calls % 2 === 0)
-      await failure(() => createResume(world.components(archive), world.init()).fillGap(gap))
-      const resume = createResume(world.components(), world.init())
-      const stored = (await world.texts()).length
-      const result = await resume.fillGap(gap)
-      expect(result).to.include({ status: 'done', resumedFrom: gap.from, resumedTo: gap.to })
-      expect(result).to.include({ fetched: 10 - stored, added: 10 - stored })
-      expect(await world.texts()).to.deep.equal(
-        world.sent().map(({ message }) => new TextDecoder().decode(message.payload))
-      )
-      expect(await resume.gaps()).to.deep.equal([])
-      expect(await mark(world)).to.equal(at(world.nowMs))
-    }
-  })
-
-  it('leaves what it was not asked for', async () => {
-    const { world, gap } = await absence()
-    const resume = createResume(world.components(), world.init())
-    const [a, b] = [gap.from + 10n, gap.from + 20n]
-    await resume.fillGap({ from: a, to: b })
-    const left = [
-      { from: gap.from, to: a },
-      { from: b, to: gap.to }
-    ]
-    expect(await resume.gaps()).to.deep.equal(left)
-    await done(world)
-    expect(await resume.gaps()).to.deep.equal(left)
-    await resume.fillGap({ from: new Date(0), to: b })
-    expect(await resume.gaps()).to.deep.equal(left.slice(1))
-    world.nowMs += 9 * HOUR_MS
-    await done(world)
-    expect(await resume.gaps()).to.have.length(2)
-    await resume.fillGap(gap)
-    expect(await resume.gaps()).to.have.length(1)
-  })
-
-  it('remembers no more than it has to', async () => {
-    const { world, gap } = await absence()
-    const marks: Record<string, unknown> = {}
-    const archive: ResumeComponents['archive'] = {
-      ...world.archive,
-      putMany: async (messages, options) => {
-        Object.assign(marks, options?.marks)
-        return await world.archive.putMany(messages, options)
-      }
-    }
-    const resume = createResume(world.components(archive), world.init())
-    await resume.fillGap({ from: 0n, to: gap.to + 1n })
-    expect(Object.values(marks)).to.deep.equal([{ filled: [gap] }])
-    await resume.run()
-    expect(Object.values(marks)).to.have.length(2)
-    expect(Object.values(marks)[1]).to.deep.include({ gaps: [] })
-    await resume.fillGap({ from: 0n, to: 1n })
-    expect(Object.values(marks)[0]).to.deep.equal({ filled: [] })
-  })
-
-  it('keeps a gap where all nodes fail', async () => {
-    const { world, gap } = await absence()
-    world.onRequest = () => {
-      throw new ConnectionError('gone')
-    }
-    const resume = createResume(world.components(), world.init())
-    expect(await resume.fillGap(gap)).to.have.nested.property('error.code', 'ERR_NO_USABLE_PEER')
-    expect(await resume.gaps()).to.deep.equal([gap])
-  })
-
-  it('rejects a gap that is none', async () => {
-    const resume = createResume(new World().components())
-    for (const gap of [undefined, {}, { from: 1n, to: 1n }, { from: 1, to: 2 }]) {
-      await failureOf('ERR_INVALID_ARGUMENT', () => resume.fillGap(gap as never))
-    }
   })
 })

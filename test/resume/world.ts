@@ -57,7 +57,11 @@ export class World {
       this.#nodes.map((_, index) => ({
         peerId: `peer-${index}`,
         protocols: [STORE_QUERY_3_PROTOCOL],
-        answer: ({ protocol, bytes }) => this.#node(index, 'page').answer(protocol, bytes)
+        answer: ({ protocol, bytes }) => {
+          const { includeData, messageHashes } = decodeStoreQueryRequest(bytes, 1000)
+          const kind = includeData || messageHashes.length > 0 ? 'page' : 'hashes'
+          return this.#node(index, kind).answer(protocol, bytes)
+        }
       }))
     )
     this.client = new StoreClient(this.peers, { now: () => this.nowMs })
@@ -116,36 +120,22 @@ export class World {
     return (await collect(this.archive.walkKeys())).map(({ messageHash }) => toHex(messageHash))
   }
 
-  /** What the nodes were asked, but for look-ups. */
+  /** Which pages of messages the nodes were asked for. */
   queries(): { peerId: string; contentTopics: readonly string[]; timeStart?: bigint }[] {
     return this.peers.requests
       .map(({ bytes, peerId }) => ({ peerId, ...decodeStoreQueryRequest(bytes, 1000) }))
-      .filter(({ messageHashes }) => messageHashes.length === 0)
+      .filter(({ messageHashes, includeData }) => includeData && messageHashes.length === 0)
   }
 
-  async *#hashes(
-    {
-      contentTopics = [],
-      timeStart,
-      timeEnd
-    }: Parameters<NonNullable<ResumeStore['queryHashes']>>[0],
-    { peerId }: Parameters<NonNullable<ResumeStore['queryHashes']>>[1]
-  ): AsyncGenerator<{ messageHash: Uint8Array }> {
-    this.hashQueries.push({ peerId, timeStart, timeEnd })
+  #hashes(
+    ...[criteria, options]: Parameters<NonNullable<ResumeStore['queryHashes']>>
+  ): AsyncIterable<{ messageHash: Uint8Array }> {
+    const { timeStart, timeEnd } = criteria
+    this.hashQueries.push({ peerId: options.peerId, timeStart, timeEnd })
     if (!this.tellsHashes) {
       throw new UnsupportedError('no hashes here')
     }
-    const { rows } = this.#node(Number(peerId?.slice('peer-'.length)), 'hashes')
-    for (const { message, hash } of [...rows].sort(inHashOrder)) {
-      const { timestamp = 0n, contentTopic } = message
-      if (
-        (contentTopics.length === 0 || contentTopics.includes(contentTopic)) &&
-        timestamp >= (timeStart as bigint) &&
-        timestamp < (timeEnd as bigint)
-      ) {
-        yield { messageHash: Uint8Array.from(hash.match(/../g) ?? [], (two) => parseInt(two, 16)) }
-      }
-    }
+    return this.client.queryHashes(criteria, options)
   }
 
   /** A node as it is now, if it answers. */
