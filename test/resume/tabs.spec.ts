@@ -117,6 +117,20 @@ describe('createResume, in many tabs', () => {
     expect(locks.names.size).to.equal(3)
   })
 
+  it('resumes one after the other where two archives have one name, each from its own mark', async () => {
+    const locks = new FakeLocks()
+    const worlds = [new World(), new World()] as const
+    for (const world of worlds) {
+      world.send(-HOUR_MS, 'one')
+    }
+    const [first, second] = [tab(worlds[0], locks), tab(worlds[1], locks)]
+    const results = await Promise.all([first.run(), second.run()])
+    expect(results.map(({ status }) => status)).to.deep.equal(['done', 'busy'])
+    expect(await second.coveredUntil()).to.equal(undefined)
+    expect(await second.run()).to.include({ status: 'done', added: 1 })
+    expect(await worlds[1].texts()).to.deep.equal(['one'])
+  })
+
   it('takes no lock without a name, and is right with another one at the same archive', async () => {
     const world = new World()
     const locks = new FakeLocks()
