@@ -62,21 +62,24 @@ export class Links {
  * Tries something with several nodes until it works with one: each next one gets its chance beside those before it.
  *
  * @param peers - most wanted first
- * @param failures - takes what goes wrong where, while it happens
+ * @param onFailure - told what goes wrong where, while it happens
  * @throws {@link NoUsablePeerError} with the reason of each node, or the signal's own reason
  */
 export async function firstOf<T>(
   peers: readonly Peer[],
   run: (peer: Peer, signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
-  failures: PeerFailure[] = []
+  onFailure?: (failure: PeerFailure) => void
 ): Promise<T> {
+  const failures: PeerFailure[] = []
   const starts = peers.map((peer) => async (inner: AbortSignal) => {
     try {
       return await run(peer, inner)
     } catch (error) {
       if (!inner.aborted) {
-        failures.push({ peerId: peer.peerId, error: error as Error })
+        const failure = { peerId: peer.peerId, error: error as Error }
+        failures.push(failure)
+        onFailure?.(failure)
       }
       throw error
     }

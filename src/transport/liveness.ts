@@ -1,8 +1,6 @@
 import type { Connection } from '@libp2p/interface'
 import { ConnectionError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { ping } from './ping.ts'
-import { heardAtMs } from './traffic.ts'
 
 /** How to build {@link Liveness}. */
 export interface LivenessInit {
@@ -10,6 +8,10 @@ export interface LivenessInit {
   readonly intervalMs: number
   /** For the answer, in milliseconds. */
   readonly timeoutMs: number
+  /** Asks for a sign of life; rejects if there is none. */
+  readonly ping: (connection: Connection, signal: AbortSignal) => Promise<void>
+  /** When something came on a connection the last time, in milliseconds since the Unix epoch; 0 where nobody knows. */
+  readonly heardAtMs: (connection: Connection) => number
 }
 
 interface Watched {
@@ -58,7 +60,7 @@ export class Liveness {
   }
 
   #schedule(connection: Connection, watched: Watched): void {
-    const { intervalMs } = this.#init
+    const { intervalMs, heardAtMs } = this.#init
     if (intervalMs === Infinity || !this.#watched.has(connection)) {
       return
     }
@@ -79,13 +81,14 @@ export class Liveness {
       return
     }
     watched.isAsked = true
-    const askedAtMs = Date.now()
-    withDeadline('ping', { signal: this.#closing.signal }, this.#init.timeoutMs, (signal) =>
+    const { timeoutMs, ping, heardAtMs } = this.#init
+    const heardBefore = heardAtMs(connection)
+    withDeadline('ping', { signal: this.#closing.signal }, timeoutMs, (signal) =>
       ping(connection, signal)
     )
       .catch((cause: unknown) => {
         // behind a large answer a ping may be late: what comes shows that the link is alive
-        if (!this.#closing.signal.aborted && heardAtMs(connection) <= askedAtMs) {
+        if (!this.#closing.signal.aborted && heardAtMs(connection) <= heardBefore) {
           connection.abort(new ConnectionError('the link is dead', { cause }))
         }
       })

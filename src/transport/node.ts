@@ -7,7 +7,7 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { identify } from '@libp2p/identify'
-import type { Libp2p, PrivateKey } from '@libp2p/interface'
+import type { Libp2p } from '@libp2p/interface'
 import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import {
@@ -24,94 +24,28 @@ import type { NetworkConfig } from '../message/topics.ts'
 import type { CallOptions } from '../options.ts'
 import { Keeper } from './keeper.ts'
 import { Liveness } from './liveness.ts'
-import { createServicePeers } from './peers.ts'
 import {
-  type ManagedServicePeers,
-  PEER_DEFAULTS,
-  type RequestQueue,
-  type ServicePeersOptions
-} from './peers-options.ts'
-import { answerPing, PING_PROTOCOL } from './ping.ts'
+  type ConnectionChange,
+  type LightNode,
+  type LightNodeOptions,
+  NODE_DEFAULTS
+} from './node-options.ts'
+import { createServicePeers } from './peers.ts'
+import { type ManagedServicePeers, PEER_DEFAULTS, type RequestQueue } from './peers-options.ts'
+import { answerPing, PING_PROTOCOL, ping } from './ping.ts'
 import { SendAhead } from './send-ahead.ts'
-import type { ClientComponents, ServicePeer, StreamHost } from './service-peers.ts'
+import type { ServicePeer, StreamHost } from './service-peers.ts'
 import { assertService, type Service } from './services.ts'
 import { isSameState, type NodeState, stateOf } from './state.ts'
+import { heardAtMs } from './traffic.ts'
 import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
 
-/** Defaults of {@link createLightNode}, in milliseconds. */
-export const NODE_DEFAULTS = {
-  pingIntervalMs: 15_000,
-  minRedialMs: 500,
-  maxRedialMs: 30_000,
-  networkTimeoutMs: 20_000,
-  readyTimeoutMs: 30_000,
-  closeTimeoutMs: 2_000
-} as const
-
-/** How to build {@link createLightNode}. */
-export interface LightNodeOptions extends ServicePeersOptions {
-  /**
-   * The node's private key, as `@libp2p/crypto/keys` makes it. A peer id identifies its
-   * user to every node, so it is a fresh one on every start unless this is given.
-   */
-  readonly privateKey?: PrivateKey
-  /**
-   * After how long without a byte a connection is checked, in milliseconds; `Infinity` for never. One that then says nothing
-   * in that time, or within five seconds if that is less, is closed, and a node dialed anew. @default 15000
-   */
-  readonly pingIntervalMs?: number
-  /** Pause before a node is dialed again, in milliseconds; each next one is twice as long, all of them jittered. @default 500 */
-  readonly minRedialMs?: number
-  /** Longest such pause, in milliseconds. @default 30000 */
-  readonly maxRedialMs?: number
-  /**
-   * Whether requests leave before the node has agreed to their protocol, which saves half of all round trips. What a node
-   * refuses or does not bear is asked for again the plain way. @default true
-   */
-  readonly sendAhead?: boolean
-}
-
-/** Whether a service node is connected, each time that changes. */
-export interface ConnectionChange {
-  readonly peerId: string
-  readonly connected: boolean
-}
-
-/** A light node: the component that clients are built over. */
-export interface LightNode extends ClientComponents {
-  /** This node's own peer id. */
-  readonly peerId: string
-  /** For protocols that are more than one question and one answer. Its streams skip what the clients here take care of. */
-  readonly streamHost: StreamHost
-  /** Peer ids of the service nodes that are connected now. */
-  readonly connectedPeers: readonly string[]
-  /** How it is now. */
-  readonly state: NodeState
-  /** Requests under way and in line, for each node and service that has any. */
-  readonly queues: readonly RequestQueue[]
-  /**
-   * The network in use: as given, or learnt from the first node that tells.
-   *
-   * @throws {@link NoUsablePeerError}, {@link TimeoutError}, {@link ClosedError}, or the signal's own reason
-   */
-  network(options?: CallOptions): Promise<NetworkConfig>
-  /**
-   * Resolves with a node that is connected and says that it does something. Nodes that cannot be reached are tried again until
-   * the deadline, 30 s by default.
-   *
-   * @throws {@link NoUsablePeerError} with what was missing at each node, at the deadline or once none of them can ever do;
-   * {@link ClosedError}, {@link InvalidArgumentError}, or the signal's own reason
-   */
-  ready(service: Service, options?: CallOptions): Promise<ServicePeer>
-  /** Checks all connections and dials at once, where that was waiting. It happens by itself when a page is online or seen again. */
-  reconnect(): void
-  /** Tells each change of {@link LightNode.state}, none twice; returns a function that ends this. */
-  onStateChange(listener: (state: NodeState) => void): () => void
-  /** Tells each change of {@link LightNode.connectedPeers}; returns a function that ends this. */
-  onConnectionChange(listener: (change: ConnectionChange) => void): () => void
-  /** Ends every call under way with {@link ClosedError} and closes all connections; safe to call again. */
-  close(): Promise<void>
-}
+export {
+  type ConnectionChange,
+  type LightNode,
+  type LightNodeOptions,
+  NODE_DEFAULTS
+} from './node-options.ts'
 
 /**
  * Creates a light node and starts to dial: its first service node, and beside it the next ones if that takes long. One is kept
@@ -130,7 +64,9 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
   const pingIntervalMs = options?.pingIntervalMs ?? NODE_DEFAULTS.pingIntervalMs
   const minRedialMs = options?.minRedialMs ?? NODE_DEFAULTS.minRedialMs
   const maxRedialMs = options?.maxRedialMs ?? NODE_DEFAULTS.maxRedialMs
+  const pingTimeoutMs = options?.pingTimeoutMs ?? NODE_DEFAULTS.pingTimeoutMs
   assertTimeoutMs(pingIntervalMs, 'pingIntervalMs')
+  assertTimeoutMs(pingTimeoutMs, 'pingTimeoutMs')
   assertTimeoutMs(minRedialMs, 'minRedialMs')
   assertTimeoutMs(maxRedialMs, 'maxRedialMs')
   // The dial has a deadline of its own; libp2p's for one address is shorter.
@@ -171,6 +107,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
     servicePeers,
     sockets,
     pingIntervalMs: pingIntervalMs <= MAX_TIMER_MS ? pingIntervalMs : Infinity,
+    pingTimeoutMs,
     minRedialMs,
     maxRedialMs
   })
@@ -181,14 +118,12 @@ const MAX_INBOUND_STREAMS = 32
 
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** What a ping may take, while nothing else comes on the connection. */
-const MAX_PING_MS = 5_000
-
 interface StartedInit {
   readonly libp2p: Libp2p
   readonly servicePeers: ManagedServicePeers
   readonly sockets: ClosingWebSockets
   readonly pingIntervalMs: number
+  readonly pingTimeoutMs: number
   readonly minRedialMs: number
   readonly maxRedialMs: number
 }
@@ -210,15 +145,17 @@ class StartedLightNode implements LightNode {
   #closing: Promise<void> | undefined
 
   constructor(init: StartedInit) {
-    const { libp2p, servicePeers, sockets, pingIntervalMs } = init
+    const { libp2p, servicePeers, sockets } = init
     this.#libp2p = libp2p
     this.streamHost = libp2p
     this.#sockets = sockets
     this.servicePeers = servicePeers
     this.peerId = libp2p.peerId.toString()
     this.#liveness = new Liveness({
-      intervalMs: pingIntervalMs,
-      timeoutMs: Math.min(pingIntervalMs, MAX_PING_MS)
+      intervalMs: init.pingIntervalMs,
+      timeoutMs: init.pingTimeoutMs,
+      ping,
+      heardAtMs
     })
     this.#keeper = new Keeper({
       peers: servicePeers,
@@ -263,13 +200,15 @@ class StartedLightNode implements LightNode {
 
   async ready(service: Service, options: CallOptions = {}): Promise<ServicePeer> {
     assertService(service)
-    let failures: PeerFailure[] = []
+    const failures = new Map<string, PeerFailure>()
+    const onFailure = (failure: PeerFailure): void => {
+      failures.set(failure.peerId, failure)
+    }
     try {
       return await withDeadline('ready', options, NODE_DEFAULTS.readyTimeoutMs, async (signal) => {
         for (let rounds = 0; ; rounds++) {
-          failures = []
           try {
-            return await this.servicePeers.find(service, signal, failures)
+            return await this.servicePeers.find(service, signal, onFailure)
           } catch (error) {
             const { refusals } = this.servicePeers
             if (refusals !== undefined || !hasErrorCode(error, 'ERR_NO_USABLE_PEER')) {
@@ -283,9 +222,10 @@ class StartedLightNode implements LightNode {
       if (!hasErrorCode(error, 'ERR_TIMEOUT') || error.operation !== 'ready') {
         throw error
       }
-      const told = new Set(failures.map(({ peerId }) => peerId))
-      const silent = this.servicePeers.candidates().filter(({ peerId }) => !told.has(peerId))
-      throw new NoUsablePeerError([...failures, ...silent.map(({ peerId }) => ({ peerId, error }))])
+      const { servicePeers } = this
+      throw new NoUsablePeerError(
+        servicePeers.candidates().map(({ peerId }) => failures.get(peerId) ?? { peerId, error })
+      )
     }
   }
 

@@ -69,10 +69,14 @@ export interface ManagedServicePeers extends ServicePeers {
   /**
    * Connects to a node that says that it can do something.
    *
-   * @param failures - takes what goes wrong where, while it happens
+   * @param onFailure - told what goes wrong where, while it happens
    * @throws as {@link ManagedServicePeers.connect}
    */
-  find(service: Service, signal: AbortSignal, failures: PeerFailure[]): Promise<ServicePeer>
+  find(
+    service: Service,
+    signal: AbortSignal,
+    onFailure: (failure: PeerFailure) => void
+  ): Promise<ServicePeer>
   /** Calls a listener each time that one of the above may have changed; returns a function that ends this. */
   onChange(listener: () => void): () => void
   /** Ends all calls under way with {@link ClosedError}; safe to call again. */

@@ -105,9 +105,18 @@ class PeerSet implements ManagedServicePeers {
       },
       { signal }
     )
-    for (const event of ['connection:open', 'connection:close'] as const) {
-      this.#libp2p.addEventListener(event, () => this.#changed(), { signal })
-    }
+    this.#libp2p.addEventListener('connection:open', () => this.#changed(), { signal })
+    this.#libp2p.addEventListener(
+      'connection:close',
+      ({ detail }) => {
+        const peer = this.#ownerOf(detail)
+        if (peer !== undefined && this.#links.openTo(peer) === undefined) {
+          peer.protocols = undefined // it may be another version, or another node, when it is back
+        }
+        this.#changed()
+      },
+      { signal }
+    )
   }
 
   async close(): Promise<void> {
@@ -200,7 +209,11 @@ class PeerSet implements ManagedServicePeers {
     })
   }
 
-  async find(service: Service, signal: AbortSignal, failures: PeerFailure[]): Promise<ServicePeer> {
+  async find(
+    service: Service,
+    signal: AbortSignal,
+    onFailure: (failure: PeerFailure) => void
+  ): Promise<ServicePeer> {
     const offers = async (peer: Peer, inner: AbortSignal): Promise<ServicePeer> => {
       const { connection, checked } = await this.#ready(peer, inner)
       await withSignals([inner], () => checked)
@@ -210,7 +223,7 @@ class PeerSet implements ManagedServicePeers {
       }
       return peer
     }
-    return await this.#until(signal, (linked) => firstOf(this.#ranked(), offers, linked, failures))
+    return await this.#until(signal, (linked) => firstOf(this.#ranked(), offers, linked, onFailure))
   }
 
   async request(

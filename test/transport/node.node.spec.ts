@@ -326,7 +326,10 @@ describe('createLightNode', () => {
   it('closes a connection whose link is dead', async () => {
     const service = await startScriptedNode()
     const proxy = await startProxy(service.port)
-    const node = await startLightNode([at(proxy.port, service.peerId)], { pingIntervalMs: 50 })
+    const node = await startLightNode([at(proxy.port, service.peerId)], {
+      pingIntervalMs: 50,
+      pingTimeoutMs: 50
+    })
     await askEcho(node)
     const lost = nextChange(node, false)
     proxy.freeze()

@@ -1,0 +1,115 @@
+import type { Connection } from '@libp2p/interface'
+import { expect } from 'chai'
+import { Liveness } from '../../src/transport/liveness.ts'
+
+/** A connection of which the test says what comes, and how pings end. */
+function setUp(intervalMs: number) {
+  let heardAt = 0
+  let pings = 0
+  let asked = Promise.withResolvers<PromiseWithResolvers<void>>()
+  const aborted = Promise.withResolvers<Error>()
+  const target = new EventTarget()
+  const connection = Object.assign(target, {
+    abort: (error: Error) => {
+      aborted.resolve(error)
+      target.dispatchEvent(new Event('close'))
+    }
+  }) as unknown as Connection
+  const liveness = new Liveness({
+    intervalMs,
+    timeoutMs: 60_000,
+    heardAtMs: () => heardAt,
+    ping: async () => {
+      pings++
+      const answer = Promise.withResolvers<void>()
+      asked.resolve(answer)
+      await answer.promise
+    }
+  })
+  liveness.watch(connection)
+  return {
+    liveness,
+    connection,
+    aborted: aborted.promise,
+    pings: () => pings,
+    hear: () => {
+      heardAt = Math.max(heardAt + 1, Date.now())
+    },
+    /** Waits for a ping; returns what ends it. */
+    async asked(): Promise<PromiseWithResolvers<void>> {
+      const answer = await asked.promise
+      asked = Promise.withResolvers()
+      return answer
+    }
+  }
+}
+
+async function turn(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve))
+}
+
+describe('Liveness', () => {
+  it('asks a silent connection again and again, and aborts it when it says nothing', async () => {
+    const test = setUp(1)
+    for (let count = 0; count < 3; count++) {
+      ;(await test.asked()).resolve()
+    }
+    ;(await test.asked()).reject(new Error('no answer'))
+    expect(await test.aborted).to.include({ code: 'ERR_CONNECTION', message: 'the link is dead' })
+    await turn()
+    expect(test.pings()).to.equal(4)
+    test.liveness.close()
+  })
+
+  it('does not ask while something comes', async () => {
+    const test = setUp(50)
+    const hearing = setInterval(test.hear)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    expect(test.pings()).to.equal(0)
+    clearInterval(hearing)
+    ;(await test.asked()).resolve()
+    test.liveness.close()
+  })
+
+  it('bears a ping without an answer where anything else came meanwhile', async () => {
+    const test = setUp(1)
+    const answer = await test.asked()
+    test.hear()
+    answer.reject(new Error('it stands in line behind a large answer'))
+    ;(await test.asked()).reject(new Error('no answer'))
+    await test.aborted
+    test.liveness.close()
+  })
+
+  it('asks at once when told to, once at a time, be it that it asks by itself never', async () => {
+    const test = setUp(Infinity)
+    await turn()
+    expect(test.pings()).to.equal(0)
+    test.hear()
+    test.liveness.check()
+    test.liveness.check()
+    ;(await test.asked()).resolve()
+    await turn()
+    expect(test.pings()).to.equal(1)
+    test.liveness.check()
+    ;(await test.asked()).reject(new Error('no answer'))
+    await test.aborted
+    test.liveness.check()
+    expect(test.pings()).to.equal(2)
+    test.liveness.close()
+  })
+
+  it('leaves a connection that ends, and all of them when it is closed', async () => {
+    const test = setUp(1)
+    test.connection.dispatchEvent(new Event('close'))
+    const other = setUp(1)
+    const answer = await other.asked()
+    other.liveness.close()
+    answer.reject(new Error('no answer'))
+    await turn()
+    await turn()
+    expect(test.pings()).to.equal(0)
+    expect(other.pings()).to.equal(1)
+    expect(await Promise.race([other.aborted, 'not aborted'])).to.equal('not aborted')
+  })
+})
