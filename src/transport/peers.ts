@@ -28,7 +28,7 @@ import {
   type ServicePeersOptions
 } from './peers-options.ts'
 import { ranked } from './ranking.ts'
-import type { ServicePeer, ServicePeers } from './service-peers.ts'
+import type { ServicePeer } from './service-peers.ts'
 import { type Service, serviceOf, servicesOf } from './services.ts'
 import { SharedTask } from './shared-task.ts'
 

@@ -1,6 +1,6 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { byteStream } from '@libp2p/utils'
 import { ConnectionError } from '../errors.ts'
+import { withSignals } from '../lib/deadline.ts'
 
 /** Protocol id of libp2p's ping. */
 export const PING_PROTOCOL = '/ipfs/ping/1.0.0'
@@ -8,21 +8,23 @@ export const PING_PROTOCOL = '/ipfs/ping/1.0.0'
 const PING_BYTES = 32
 
 /**
- * Asks for a sign of life.
+ * Asks for a sign of life: whatever comes back is one.
  *
- * @throws whatever goes wrong, or the signal's own reason
+ * @throws {@link ConnectionError} if the stream ends before, what opening it throws, or the signal's own reason
  * @see https://github.com/libp2p/specs/blob/master/ping/ping.md
  */
 export async function ping(connection: Connection, signal: AbortSignal): Promise<void> {
   const stream = await connection.newStream([PING_PROTOCOL], { signal })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  stream.addEventListener('message', () => resolve())
+  stream.addEventListener('close', () => reject(new ConnectionError('the ping was not answered')))
   try {
-    const bytes = byteStream(stream)
-    await bytes.write(crypto.getRandomValues(new Uint8Array(PING_BYTES)), { signal })
-    await bytes.read({ bytes: PING_BYTES, signal })
-    await stream.close({ signal })
-  } catch (error) {
-    stream.abort(new ConnectionError('the ping is given up'))
-    throw error
+    await withSignals([signal], async () => {
+      stream.send(crypto.getRandomValues(new Uint8Array(PING_BYTES)))
+      await promise
+    })
+  } finally {
+    stream.abort(new ConnectionError('the ping is over'))
   }
 }
 

@@ -35,7 +35,7 @@ function caughtAborts(): { readonly connection: Connection; readonly aborted: ()
       aborted++
     }
   }
-  return { connection: own as unknown as Connection, aborted: () => aborted }
+  return { connection: own, aborted: () => aborted }
 }
 
 const connect: Answer = async () => connection

@@ -110,6 +110,8 @@ describe('Liveness', () => {
     await turn()
     expect(test.pings()).to.equal(0)
     expect(other.pings()).to.equal(1)
-    expect(await Promise.race([other.aborted, 'not aborted'])).to.equal('not aborted')
+    expect(await Promise.race([other.aborted, Promise.resolve('not aborted')])).to.equal(
+      'not aborted'
+    )
   })
 })

@@ -1,7 +1,37 @@
 import { type StreamCloseEvent } from '@libp2p/interface'
 import { byteStream, streamPair } from '@libp2p/utils'
 import { expect } from 'chai'
-import { answerPing, PING_PROTOCOL } from '../../src/transport/ping.ts'
+import { answerPing, PING_PROTOCOL, ping } from '../../src/transport/ping.ts'
+import { caught, countedSignal } from './helpers/caught.ts'
+import { closeMemoryConnections, connectInMemory } from './helpers/memory-connection.ts'
+
+describe('ping', () => {
+  afterEach(closeMemoryConnections)
+
+  it('resolves when anything comes back, and leaves no stream', async () => {
+    const memory = connectInMemory(answerPing, [PING_PROTOCOL])
+    const counted = countedSignal()
+    await ping(memory.connection, counted.signal)
+    await ping(memory.connection, counted.signal)
+    expect(counted.listeners()).to.equal(0)
+    await memory.drained()
+  })
+
+  it('rejects when the stream ends before, or the signal is aborted', async () => {
+    const refusing = connectInMemory((stream) => stream.abort(new Error('no')), [PING_PROTOCOL])
+    const { signal } = new AbortController()
+    expect(await caught(ping(refusing.connection, signal))).to.include({ code: 'ERR_CONNECTION' })
+    const silent = connectInMemory(() => undefined, [PING_PROTOCOL])
+    const counted = countedSignal()
+    const reason = new Error('mine')
+    const asking = ping(silent.connection, counted.signal)
+    await new Promise((resolve) => setTimeout(resolve))
+    counted.abort(reason)
+    expect(await caught(asking)).to.equal(reason)
+    expect(counted.listeners()).to.equal(0)
+    await silent.drained()
+  })
+})
 
 describe('answerPing', () => {
   it('sends back what comes, each time, and closes when the peer does', async () => {
