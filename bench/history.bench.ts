@@ -29,23 +29,25 @@ const { values } = parseArgs({ options: { messages: { type: 'string' } }, strict
 const count = Number(values.messages ?? process.env['MESSAGES'] ?? 100_000)
 const endMs = String(Date.now())
 
-const inLib = (name: string): string => fileURLToPath(new URL(`lib/${name}`, import.meta.url))
+const FILL = fileURLToPath(import.meta.resolve('./lib/fill-gappy-archives.ts'))
+const NODE = fileURLToPath(import.meta.resolve('./lib/service-node.ts'))
+const CLIENT = fileURLToPath(import.meta.resolve('./lib/history-client.ts'))
 const folder = mkdtempSync(join(tmpdir(), 'waku-light-history-'))
 const files = Array.from({ length: NODES }, (_, index) => join(folder, `${index}.db`))
 const nodes: ChildProcess[] = []
 try {
-  const fill = [inLib('fill-gappy-archives.ts'), String(count), CONTENT_TOPIC, endMs, ...files]
+  const fill = [FILL, String(count), CONTENT_TOPIC, endMs, ...files]
   execFileSync(process.execPath, ['--import=tsx', ...fill])
   const addresses: string[] = []
   for (const file of files) {
-    const node = fork(inLib('service-node.ts'), [file], { execArgv: ['--import=tsx'] })
+    const node = fork(NODE, [file], { execArgv: ['--import=tsx'] })
     nodes.push(node)
     addresses.push(await answerOf<string>(node))
   }
   const costs: Cost[] = []
   for (const [way, nodeCount] of WAYS) {
     const args = [way, CONTENT_TOPIC, endMs, ...addresses.slice(0, nodeCount)]
-    const client = fork(inLib('history-client.ts'), args, { execArgv: ['--expose-gc'] })
+    const client = fork(CLIENT, args, { execArgv: ['--expose-gc'] })
     costs.push(...(await answerOf<Cost[]>(client)))
   }
   const rows = costs.map((cost) => ({ ...cost }))
