@@ -2,6 +2,7 @@
 // same file, bundled.
 import { type Archive, createIndexedDbArchive, createMemoryArchive } from 'waku-light/archive'
 import type { StoredMessage } from 'waku-light/store'
+import type { Row } from './lib/results.ts'
 
 const PAYLOAD_BYTES = 300
 const SPACING_NS = 100_000_000n
@@ -10,8 +11,11 @@ const START = 1_700_000_000_000_000_000n
 /** What the page leaves for the script that opened it. */
 interface Page {
   readonly document?: unknown
-  run?: (count: number) => Promise<void>
+  run?: (count: number) => Promise<readonly Row[]>
 }
+
+const rows: Row[] = []
+let kind = ''
 
 const page = globalThis as unknown as Page
 if (page.document === undefined) {
@@ -20,14 +24,14 @@ if (page.document === undefined) {
   page.run = inPage
 }
 
-async function inPage(count: number): Promise<void> {
+async function inPage(count: number): Promise<readonly Row[]> {
   const messages = Array.from({ length: count }, (_, index) => createMessage(index))
   const archives: [string, () => Promise<Archive>][] = [
     ['memory', async () => createMemoryArchive()],
     ['IndexedDB', () => createIndexedDbArchive(`bench-${Math.random()}`)]
   ]
   for (const [name, create] of archives) {
-    console.log(`${name}`)
+    kind = name
     const bulk = await create()
     for (const size of [100, 1_000]) {
       const archive = size === 1_000 ? bulk : await create()
@@ -84,6 +88,7 @@ async function inPage(count: number): Promise<void> {
     await timed('count', 1, () => bulk.count())
     await timed('prune half', count / 2, () => bulk.prune({ maxCount: count / 2 }))
   }
+  return rows
 }
 
 function createMessage(index: number): StoredMessage {
@@ -114,9 +119,8 @@ async function timed(what: string, count: number, run: () => Promise<unknown>): 
   const ms = performance.now() - start
   clearInterval(timer)
   peak = Math.max(peak, heapBytes())
-  const rate = Math.round((count / ms) * 1_000)
-  const heap = ((peak - idle) / 2 ** 20).toFixed(1)
-  console.log(`  ${what}: ${count} in ${ms.toFixed(0)} ms, ${rate} a second, heap +${heap} MiB`)
+  const perSecond = (count / ms) * 1_000
+  rows.push({ archive: kind, what, count, ms, perSecond, heapMiB: (peak - idle) / 2 ** 20 })
 }
 
 function heapBytes(): number {
@@ -130,6 +134,7 @@ async function inChromium(count: number): Promise<void> {
   const { fileURLToPath } = await import('node:url')
   const { build } = await import('esbuild')
   const { chromium } = await import('playwright-core')
+  const { keepResults, printTable } = await import('./lib/results.ts')
   const finder = new URL('../scripts/find-browser.js', import.meta.url).href
   const { findChromium, CHROMIUM_FLAGS } = (await import(finder)) as {
     findChromium: () => string
@@ -138,7 +143,7 @@ async function inChromium(count: number): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(import.meta.url)],
     tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)),
-    external: ['node:*', 'esbuild', 'playwright-core'],
+    external: ['node:*', 'esbuild', 'playwright-core', './lib/results.ts'],
     bundle: true,
     format: 'esm',
     target: 'es2022',
@@ -159,7 +164,14 @@ async function inChromium(count: number): Promise<void> {
     await tab.goto('http://localhost/')
     await tab.addScriptTag({ type: 'module', content: outputFiles[0]?.text ?? '' })
     await tab.waitForFunction(() => 'run' in globalThis)
-    await tab.evaluate((total) => (globalThis as unknown as Page).run?.(total), count)
+    const measured = await tab.evaluate(
+      (total) => (globalThis as unknown as Page).run?.(total) ?? [],
+      count
+    )
+    printTable(measured)
+    keepResults('archive', { payloadBytes: PAYLOAD_BYTES }, measured, {
+      chromium: context.browser()?.version()
+    })
   } finally {
     await context.close()
     await rm(folder, { recursive: true, force: true })

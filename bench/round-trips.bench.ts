@@ -12,6 +12,7 @@ import { chromium } from 'playwright-core'
 import { LightPushClient } from 'waku-light/light-push'
 import { createLightNode } from 'waku-light/node'
 import { type DelayingProxy, startDelayingProxy } from './lib/proxy.ts'
+import { keepResults, printTable, type Row } from './lib/results.ts'
 import {
   CLUSTER_ID,
   MESSAGE_COUNT,
@@ -25,13 +26,6 @@ import { drawWaterfall, type Start } from './lib/waterfall.ts'
 
 const ROUND_TRIP_MS = Number(process.env.ROUND_TRIP_MS ?? 100)
 const ROUNDS = Number(process.env.ROUNDS ?? 3)
-const ROWS: readonly (readonly [keyof Times, string])[] = [
-  ['firstPush', 'create to first acknowledged push'],
-  ['firstPushLearning', 'the same, network to be learnt'],
-  ['firstPage', 'create to first page'],
-  ['warmPush', 'warm push'],
-  ['nextPage', 'next page']
-]
 
 /** What leaves the client at each turn. */
 const STEPS_AHEAD = [
@@ -59,10 +53,18 @@ try {
   const proxy = await startDelayingProxy(port, ROUND_TRIP_MS / 2)
   const address = direct.replace(`/tcp/${port}/`, `/tcp/${proxy.port}/`)
   await startAndPush(address, true) // loads what is loaded once
-  print('Node', [await measure(address, true, ROUNDS), await measure(address, false, ROUNDS)])
+  const rows = toRows('Node', [
+    await measure(address, true, ROUNDS),
+    await measure(address, false, ROUNDS)
+  ])
+  let chromium: string | undefined
   if (process.env.BROWSER !== '0') {
-    print('Chromium', await measureInChromium(address))
+    const measured = await measureInChromium(address)
+    rows.push(...toRows('Chromium', measured.times))
+    chromium = measured.version
   }
+  printTable(rows)
+  keepResults('round-trips', { roundTripMs: ROUND_TRIP_MS, rounds: ROUNDS }, rows, { chromium })
   await draw(proxy, address)
   await proxy.close()
 } finally {
@@ -79,7 +81,9 @@ async function fill(address: string): Promise<void> {
   await node.close()
 }
 
-async function measureInChromium(address: string): Promise<[Times, Times]> {
+async function measureInChromium(
+  address: string
+): Promise<{ times: [Times, Times]; version: string }> {
   const finder = new URL('../scripts/find-browser.js', import.meta.url).href
   const { findChromium, CHROMIUM_FLAGS } = (await import(finder)) as {
     findChromium: () => string
@@ -105,7 +109,7 @@ async function measureInChromium(address: string): Promise<[Times, Times]> {
     const page = await browser.newPage()
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
-    return await page.evaluate<[Times, Times]>(
+    const times = await page.evaluate<[Times, Times]>(
       `(async () => {
         await roundTrips.startAndPush(${JSON.stringify(address)}, true)
         return [
@@ -114,6 +118,7 @@ async function measureInChromium(address: string): Promise<[Times, Times]> {
         ]
       })()`
     )
+    return { times, version: browser.version() }
   } finally {
     await browser.close()
     server.closeAllConnections()
@@ -121,15 +126,13 @@ async function measureInChromium(address: string): Promise<[Times, Times]> {
   }
 }
 
-function print(platform: string, [ahead, plain]: readonly [Times, Times]): void {
-  const cell = (ms: number): string => (ms / ROUND_TRIP_MS).toFixed(2).padStart(10)
-  console.log(
-    `${platform}, round trips of ${ROUND_TRIP_MS} ms`.padEnd(40) +
-      'sent ahead     plain'.padStart(20)
-  )
-  for (const [name, title] of ROWS) {
-    console.log(`  ${title.padEnd(38)}${cell(ahead[name])}${cell(plain[name])}`)
-  }
+/** In round trips. */
+function toRows(platform: string, measured: readonly [Times, Times]): Row[] {
+  return measured.map((times, index) => ({
+    platform,
+    negotiation: index === 0 ? 'sent ahead' : 'plain',
+    ...Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, ms / ROUND_TRIP_MS]))
+  }))
 }
 
 async function draw(proxy: DelayingProxy, address: string): Promise<void> {

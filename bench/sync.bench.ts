@@ -3,6 +3,7 @@
 import { SyncIndex, SyncSession, type SyncSessionOptions } from 'waku-light/sync'
 import type { SyncId } from 'waku-light/wire'
 import { loadNegentropy, type Measured, PUBLISHED } from './lib/negentropy.ts'
+import { keepResults, printTable, type Row } from './lib/results.ts'
 
 const START = 1_700_000_000_000_000_000n
 const HOUR = 3_600_000_000_000n
@@ -17,37 +18,33 @@ const negentropy = await loadNegentropy(START)
 if (negentropy === undefined) {
   console.log('negentropy is not installed: its figures are those of issue 7')
 }
-console.log('entries  differ  side             rounds      bytes        ms')
+const rows: Row[] = []
 for (const count of counts) {
   const ids = Array.from({ length: count }, (_, index) => idOf(index, count))
   const sorted = ids.toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
-  inserts(sorted, 'in order')
-  inserts(ids, 'in no order')
+  inserts(sorted, 'inserts in order')
+  inserts(ids, 'inserts in no order')
   for (const differences of [0, 1, 10, 1_000]) {
     const [a, b] = differ(ids, differences)
-    const print = (side: string, { rounds, bytes, ms, differences: found }: Measured): void => {
+    const keep = (side: string, { differences: found, ...measured }: Measured): void => {
       if (found !== differences) {
         throw new Error(`${side} found ${found} of ${differences} differences`)
       }
-      const columns = [String(rounds).padStart(6), thousands(bytes).padStart(11)]
-      row(count, differences, side, `${columns.join('')}${ms.toFixed(1).padStart(10)}`)
+      rows.push({ side, entries: count, differences, ...measured })
     }
-    print('ours', reconcile(a, b))
-    print('64 at first', reconcile(a, b, { firstParts: 64 }))
-    row(count, differences, 'all hashes', thousands(count * LISTED_BYTES).padStart(17))
+    keep('waku-light', reconcile(a, b))
+    keep('waku-light, 64 at first', reconcile(a, b, { firstParts: 64 }))
+    rows.push({ side: 'all hashes', entries: count, differences, bytes: count * LISTED_BYTES })
     if (negentropy !== undefined) {
-      print('negentropy', negentropy(a, b))
+      keep('negentropy', negentropy(a, b))
     } else if (PUBLISHED[`${count}/${differences}`] !== undefined) {
-      row(count, differences, 'negentropy', `  (${PUBLISHED[`${count}/${differences}`]})`)
+      const published = PUBLISHED[`${count}/${differences}`]
+      rows.push({ side: 'negentropy, as published', entries: count, differences, published })
     }
   }
 }
-
-function row(count: number, differences: number, side: string, rest: string): void {
-  console.log(
-    `${String(count).padStart(7)}  ${String(differences).padStart(6)}  ${side.padEnd(14)}${rest}`
-  )
-}
+printTable(rows)
+keepResults('sync', {}, rows)
 
 /** An entry anywhere in the hour, the same for the same number. */
 function idOf(index: number, count: number): SyncId {
@@ -88,13 +85,11 @@ function indexOf(ids: readonly SyncId[]): SyncIndex {
   return index
 }
 
-function inserts(ids: readonly SyncId[], order: string): void {
+function inserts(ids: readonly SyncId[], side: string): void {
   const startMs = performance.now()
   const index = indexOf(ids)
   const perSecond = (index.size / (performance.now() - startMs)) * 1_000
-  console.log(
-    `${String(ids.length).padStart(7)}  inserts ${order}: ${thousands(Math.round(perSecond))} a second`
-  )
+  rows.push({ side, entries: ids.length, perSecond })
 }
 
 function reconcile(
@@ -124,8 +119,4 @@ function reconcile(
 
 function lengthBytes(length: number): number {
   return Math.max(1, Math.ceil(Math.log2(length + 1) / 7))
-}
-
-function thousands(value: number): string {
-  return value.toLocaleString('en')
 }

@@ -3,12 +3,13 @@
 // ratios are what to compare.
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { keepResults, packageVersion, printTable, type Row } from './lib/results.ts'
 
 const COUNT = Number(process.env.COUNT ?? 10_000)
 const CLUSTER_ID = 66
 const SHARD_COUNT = 8
+const SDK = 'test/interop/js-waku/node_modules/@waku/sdk'
 
 interface Rates {
   readonly pushes: number
@@ -21,19 +22,16 @@ interface Rates {
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
-const ours = await measure('waku-light')
-const hasSdk = existsSync(path('../test/interop/js-waku/node_modules/@waku/sdk'))
-const sdk = hasSdk ? await measure('@waku/sdk') : undefined
-print('pushes a second, one after another', 'pushes')
-print('pushes a second, 32 at a time', 'pushesAt32')
-print(`messages a second, paging ${COUNT.toLocaleString('en')}`, 'messages')
-print('peak memory over idle while paging, MiB', 'peakMiB')
-if (sdk?.failedPushes !== undefined) {
-  console.log(`@waku/sdk: ${sdk.failedPushes} pushes failed and were made again`)
+const sdkVersion = packageVersion(`${SDK}/package.json`)
+const rows: Row[] = []
+for (const client of sdkVersion === undefined ? ['waku-light'] : ['waku-light', '@waku/sdk']) {
+  rows.push({ client, ...(await measure(client)) })
 }
-if (sdk === undefined) {
+printTable(rows)
+if (sdkVersion === undefined) {
   console.log('@waku/sdk is not installed: npm ci in test/interop/js-waku')
 }
+keepResults('throughput', { count: COUNT, payloadBytes: 300 }, rows, { '@waku/sdk': sdkVersion })
 
 /** A fresh node for each client, so that neither finds the other's messages. */
 async function measure(client: string): Promise<Rates> {
@@ -47,13 +45,4 @@ async function measure(client: string): Promise<Rates> {
   } finally {
     node.kill()
   }
-}
-
-function print(what: string, key: Exclude<keyof Rates, 'failedPushes'>): void {
-  const digits = key === 'peakMiB' ? 1 : 0
-  const figures =
-    sdk === undefined
-      ? ours[key].toFixed(digits)
-      : `${ours[key].toFixed(digits)}  @waku/sdk ${sdk[key].toFixed(digits)}  ratio ${(ours[key] / sdk[key]).toFixed(1)}`
-  console.log(`${what}: ${figures}`)
 }

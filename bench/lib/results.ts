@@ -69,15 +69,19 @@ export function packageVersion(file: string): string | undefined {
 /** Rows as a table on the console: names above, numbers to the right. */
 export function printTable(rows: readonly Row[]): void {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))]
-  const widths = names.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0))
-  )
-  for (const line of lines) {
-    const cells = line.map((text, column) =>
-      column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)
+  const columns = names.map((name) => {
+    const cells = [name, ...rows.map((row) => cell(row[name]))]
+    const width = Math.max(...cells.map((text) => text.length))
+    const isText = rows.some((row) => typeof row[name] === 'string')
+    return cells.map((text) => (isText ? text.padEnd(width) : text.padStart(width)))
+  })
+  for (let line = 0; line <= rows.length; line++) {
+    console.log(
+      columns
+        .map((cells) => cells[line])
+        .join('  ')
+        .trimEnd()
     )
-    console.log(cells.join('  ').trimEnd())
   }
 }
 
