@@ -116,6 +116,26 @@ describe('StoreClient, requests', () => {
     }
   })
 
+  it('differ from those of another client in a random id alone', async () => {
+    const [first, second] = await Promise.all(
+      [1, 2].map(async () => {
+        const peers = peersOf()
+        const client = new StoreClient(peers)
+        await collect(client.query(CRITERIA))
+        await collect(client.queryHashes(CRITERIA))
+        await client.has([new Uint8Array(32)])
+        return peers.requests.map(({ bytes }) => decodeStoreQueryRequest(bytes, 100))
+      })
+    )
+    const idsOf = (queries: typeof first): string[] =>
+      queries?.map(({ requestId }) => requestId) ?? []
+    const ids = [...idsOf(first), ...idsOf(second)]
+    expect(new Set(ids).size).to.equal(ids.length)
+    const rest = (queries: typeof first): unknown[] | undefined =>
+      queries?.map((query) => ({ ...query, requestId: '' }))
+    expect(rest(first)).to.deep.equal(rest(second))
+  })
+
   it('use the newest generation that both sides speak', async () => {
     const peers = peersOf()
     const client = new StoreClient(peers, { generations: [STORE_BETA2] })
