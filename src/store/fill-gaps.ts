@@ -8,7 +8,7 @@ import { toHex } from '../lib/bytes.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
 import { toSubQueries } from './criteria.ts'
-import { type HashList, HashNode, type TimeRange } from './hash-list.ts'
+import { type HashList, HashNode } from './hash-list.ts'
 import type { MessagePage, RejectedEntry } from './page.ts'
 import { encodePosition, type WalkPosition } from './position.ts'
 import {
@@ -24,9 +24,9 @@ import {
 import { RunningWalk, stepByStep } from './running-walk.ts'
 import type { MergeOptions } from './sources.ts'
 import { isBehind } from './transforms.ts'
-import { MAX_TIME, toLast, walk } from './walk.ts'
+import { toLast, walk } from './walk.ts'
 import type { Walker, WalkInit } from './walker.ts'
-import { GapSource, Pending, type ReadyRow } from './window.ts'
+import { GapSource, Pending, type ReadyRow, rangeBetween } from './window.ts'
 
 /** Part of a page that the first node is asked for: what others have in that stretch then mostly fits one page too. */
 const WINDOW = 0.8
@@ -147,10 +147,8 @@ class GapWalk {
 
   /** Pulls pages until they reach on in time: of the last time in a page there may be more in the next one. */
   async #pullWindow(): Promise<void> {
-    while (
-      this.#primary?.isDone !== true &&
-      (this.#edge === this.#near || this.#edge === undefined)
-    ) {
+    const isStuck = (): boolean => this.#edge === this.#near || this.#edge === undefined
+    while (this.#primary?.isDone !== true && isStuck()) {
       if (this.#pending.size > MAX_PENDING) {
         const text = 'too many messages of one time to fill gaps between them'
         throw this.#incomplete(new LimitExceededError(text, MAX_PENDING))
@@ -207,11 +205,12 @@ class GapWalk {
 
   /** Asks the others for hashes, as far as they hold up the rest; all of them, where they were not asked yet. */
   async #askOthers(): Promise<void> {
+    const range = rangeBetween(this.#init, this.#near, this.#edge)
     for (;;) {
       this.#roster.complete()
       const others = this.#others
       const asking = others.map((other) => {
-        other.lists ??= other.node.list(this.#range)
+        other.lists ??= other.node.list(range)
         const lists = other.lists.filter((list) => this.#holdsUp(list))
         return lists.length === 0
           ? []
@@ -232,10 +231,9 @@ class GapWalk {
     const others = this.#others
     for (const other of others) {
       const delivered = last?.hashes?.map((hash) => toHex(hash)) ?? []
-      const missing = (other.lists ?? [])
-        .flatMap(({ hashes }) => [...hashes])
-        .filter((key) => !this.#pending.has(key) && !other.tried.has(key))
-        .filter((key) => !delivered.includes(key))
+      const missing = other
+        .untried()
+        .filter((key) => !this.#pending.has(key) && !delivered.includes(key))
       if (missing.length > 0) {
         await this.#try(other, async (signal) => {
           for (const row of await other.node.fetch(missing, signal)) {
@@ -255,16 +253,12 @@ class GapWalk {
   /** Lets go what lies before the time up to which all have told what they have. */
   #release(): void {
     const others = this.#others
-    const reaches = others
-      .flatMap(({ lists }) => lists ?? [])
-      .filter(({ isComplete }) => !isComplete)
-      .map((list) => this.#pending.reachOf(list))
-    const edge = this.#edge === undefined ? [] : [this.#edge]
-    const known = reaches.filter((time) => time !== undefined)
-    if (known.length < reaches.length || this.#primary === undefined) {
+    const lists = others.flatMap((other) => other.lists ?? []).filter((list) => !list.isComplete)
+    const reaches = lists.flatMap((list) => this.#pending.reachOf(list) ?? [])
+    if (reaches.length < lists.length || this.#primary === undefined) {
       return
     }
-    const bound = this.#pending.nearest([...known, ...edge])
+    const bound = this.#pending.nearest(reaches, this.#edge)
     this.#ready.push(...this.#pending.takeBefore(bound, this.#primary, others))
     this.#near = bound
     if (bound === this.#edge) {
@@ -291,19 +285,6 @@ class GapWalk {
       signal?.throwIfAborted()
       await this.#roster.drop(other, causeOf(error), this.#position)
     }
-  }
-
-  /** The stretch from what was delivered to what the first node has given. */
-  get #range(): TimeRange {
-    const { timeStart, timeEnd } = this.#init.criteria
-    const near = this.#near
-    const edge = this.#edge
-    return this.#init.forward
-      ? { timeStart: near ?? timeStart, timeEnd: edge ?? timeEnd }
-      : {
-          timeStart: edge === undefined ? timeStart : edge + 1n,
-          timeEnd: near === undefined || near === MAX_TIME ? timeEnd : near + 1n
-        }
   }
 
   #incomplete(cause: unknown): IncompleteHistoryError {

@@ -1,7 +1,9 @@
-import type { HashList, HashNode } from './hash-list.ts'
+import type { HashList, HashNode, TimeRange } from './hash-list.ts'
 import type { Row } from './page.ts'
 import { keyOf, type Source } from './roster.ts'
 import { compareKeys } from './transforms.ts'
+import { MAX_TIME } from './walk.ts'
+import type { WalkInit } from './walker.ts'
 
 /** A node of a walk that fills gaps, and the hashes that it has in the stretch at hand. */
 export class GapSource implements Source {
@@ -25,6 +27,12 @@ export class GapSource implements Source {
   /** True if it has listed this hash. */
   has(key: string): boolean {
     return this.lists?.some(({ hashes }) => hashes.has(key)) === true
+  }
+
+  /** Hashes that it has listed and was not asked for. */
+  untried(): string[] {
+    const listed = (this.lists ?? []).flatMap(({ hashes }) => [...hashes])
+    return listed.filter((key) => !this.tried.has(key))
   }
 
   /** Turns to the next stretch. */
@@ -89,12 +97,12 @@ export class Pending {
     return known === undefined ? undefined : this.#rows.get(known)?.row.time
   }
 
-  /** The first of some times, in the order of walking. */
-  nearest(times: readonly bigint[]): bigint | undefined {
-    const [first, ...others] = times
-    return first === undefined
-      ? undefined
-      : others.reduce((a, b) => (b < a === this.#sign > 0 ? b : a), first)
+  /** The first of some times, in the order of walking; `last`, or undefined, where there is none. */
+  nearest(times: readonly bigint[], last: bigint | undefined): bigint | undefined {
+    return times.reduce<bigint | undefined>(
+      (a, b) => (a === undefined || b < a === this.#sign > 0 ? b : a),
+      last
+    )
   }
 
   /**
@@ -122,4 +130,19 @@ export class Pending {
     }
     return ready.sort((a, b) => compareKeys(a.row, b.row) * this.#sign)
   }
+}
+
+/** The stretch from a time before which everything was delivered to one up to which the first node has given all. */
+export function rangeBetween(
+  { criteria, forward }: Pick<WalkInit, 'criteria' | 'forward'>,
+  near: bigint | undefined,
+  edge: bigint | undefined
+): TimeRange {
+  const { timeStart, timeEnd } = criteria
+  return forward
+    ? { timeStart: near ?? timeStart, timeEnd: edge ?? timeEnd }
+    : {
+        timeStart: edge === undefined ? timeStart : edge + 1n,
+        timeEnd: near === undefined || near === MAX_TIME ? timeEnd : near + 1n
+      }
 }
