@@ -1,20 +1,42 @@
 import {
   ConnectionError,
   hasErrorCode,
+  isWakuLightError,
   NoUsablePeerError,
   type PeerFailure,
   ProtocolViolationError,
   RemoteStatusError,
   UnsupportedError
 } from '../errors.ts'
+import { report } from '../lib/report.ts'
+import type { CallOptions } from '../options.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
 import type { StoreGeneration } from './generation.ts'
+import type { StoreProgress } from './page.ts'
 import type { LastDelivered, NodePosition, WalkPosition } from './position.ts'
 
 /** What went wrong at which node since a walk last made progress. */
 export class Failures {
   /** In order. */
   readonly all: PeerFailure[] = []
+
+  /**
+   * Takes note of what a node did, and tells.
+   *
+   * @throws what is not the fault of a node
+   */
+  add(
+    { peerId }: Pick<ServicePeer, 'peerId'>,
+    error: unknown,
+    { signal, onProgress }: Pick<CallOptions<StoreProgress>, 'signal' | 'onProgress'>
+  ): void {
+    signal?.throwIfAborted()
+    if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
+      throw error
+    }
+    this.all.push({ peerId, error })
+    report(onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
+  }
 
   /** Those of one node. */
   of({ peerId }: Pick<ServicePeer, 'peerId'>): readonly Error[] {

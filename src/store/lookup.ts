@@ -1,14 +1,13 @@
 import {
   hasErrorCode,
-  isWakuLightError,
   NoUsablePeerError,
-  type PeerFailure,
   ProtocolViolationError,
   UnsupportedError
 } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import { report } from '../lib/report.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
+import { Failures } from './choice.ts'
 import type { StoreGeneration } from './generation.ts'
 import type { Row, StoreProgress } from './page.ts'
 import { rawPages } from './raw-pages.ts'
@@ -61,7 +60,7 @@ export async function lookUp(
   signal: AbortSignal
 ): Promise<Row[]> {
   const generations = thatTellHashes(init.generations)
-  const failures: PeerFailure[] = []
+  const failures = new Failures()
   for (const peer of init.servicePeers.candidates()) {
     if (init.peerId !== undefined && init.peerId !== peer.peerId) {
       continue
@@ -71,24 +70,16 @@ export async function lookUp(
     try {
       return await ask(session, hashes, includeData, init.onProgress)
     } catch (error) {
-      signal.throwIfAborted()
-      if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
-        throw error
-      }
-      failures.push({ peerId: peer.peerId, error })
-      report(init.onProgress, { type: 'store:peer-failed', detail: { peerId: peer.peerId, error } })
+      failures.add(peer, error, { ...init, signal })
     }
   }
-  if (
-    failures.length > 0 &&
-    failures.every(({ error }) => hasErrorCode(error, 'ERR_UNSUPPORTED'))
-  ) {
+  const { all } = failures
+  if (all.length > 0 && all.every(({ error }) => hasErrorCode(error, 'ERR_UNSUPPORTED'))) {
     throw new UnsupportedError('no service node looks up hashes', {
-      cause: new NoUsablePeerError(failures)
+      cause: new NoUsablePeerError(all)
     })
   }
-  const [only, ...others] = failures
-  throw only !== undefined && others.length === 0 ? only.error : new NoUsablePeerError(failures)
+  throw failures.toError()
 }
 
 async function ask(

@@ -1,5 +1,5 @@
 import { rawPipe } from 'it-pipe'
-import { hasErrorCode, IncompleteHistoryError, isWakuLightError } from '../errors.ts'
+import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { report } from '../lib/report.ts'
 import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
@@ -106,14 +106,8 @@ class Walk {
           return this.#toPage(leg, value)
         }
       } catch (error) {
-        signal.throwIfAborted()
         this.#leg = undefined
-        if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
-          throw error
-        }
-        const { peerId } = leg.peer
-        report(this.#init.onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
-        this.#failures.all.push({ peerId, error })
+        this.#failures.add(leg.peer, error, { ...this.#init, signal })
       }
     }
   }
