@@ -1,8 +1,10 @@
-// A chat room over waku-light. What is asked for comes by the address (?room=…&nick=…&node=…, the last one repeatable) or
-// by the form.
+// A chat room over waku-light. What is asked for comes by the address (?room=…&nick=…&node=…, the last one repeatable; &hours=…,
+// how far back to catch up at once) or by the form.
+import { type Archive, createIndexedDbArchive, createMemoryArchive } from 'waku-light/archive'
 import { isWakuLightError } from 'waku-light/errors'
 import { LightPushClient } from 'waku-light/light-push'
 import { createLightNode, type LightNode } from 'waku-light/node'
+import { createResume, RESUME_DEFAULTS } from 'waku-light/resume'
 import { StoreClient } from 'waku-light/store'
 import { toContentTopic } from './model.ts'
 import { Room } from './room.ts'
@@ -13,7 +15,14 @@ interface Wishes {
   readonly nick: string
   readonly room: string
   readonly nodes: readonly string[]
+  readonly hours?: number
 }
+
+/** Of the database, and of what only one tab of this page does at a time. */
+const ARCHIVE = 'waku-light-chat'
+/** Of all rooms together; the oldest go first. */
+const MAX_KEPT_MESSAGES = 50_000
+const MS_PER_HOUR = 3_600_000
 
 /** Hashes of own messages that are remembered for each room. */
 const MAX_OWN_HASHES = 500
@@ -63,10 +72,23 @@ async function join(wishes: Wishes): Promise<void> {
 
   const contentTopic = toContentTopic(wishes.room)
   const own = new OwnHashes(contentTopic)
+  const store = new StoreClient(node, { requestTimeoutMs: 8_000 })
+  const { archive, problem } = await openArchive()
+  const resume = createResume(
+    { archive, store, node },
+    {
+      contentTopics: [contentTopic],
+      // of several tabs that share the archive, one catches up for all
+      name: problem === undefined ? ARCHIVE : undefined,
+      windowMs: wishes.hours === undefined ? RESUME_DEFAULTS.windowMs : wishes.hours * MS_PER_HOUR
+    }
+  )
   const room = new Room({
     node,
-    store: new StoreClient(node, { requestTimeoutMs: 8_000 }),
+    store,
     lightPush: new LightPushClient(node),
+    archive,
+    resume,
     contentTopic,
     nick: wishes.nick,
     ownHashes: own.all,
@@ -79,7 +101,8 @@ async function join(wishes: Wishes): Promise<void> {
     onOlder: () => void room.loadOlder().catch(reportError),
     onCheck: (entry) => void room.check(entry).catch(reportError),
     onSendAgain: (entry) => void room.sendAgain(entry).catch(reportError),
-    onReconnect: () => room.kick(),
+    onReconnect: () => room.reconnect(),
+    onCatchUp: () => void room.retryCatchUp().catch(reportError),
     onLeave: () => {
       leave?.().catch(reportError)
       showForm(wishes)
@@ -89,19 +112,12 @@ async function join(wishes: Wishes): Promise<void> {
     leave = undefined
     listening.abort()
     view.close()
-    await room.close()
+    room.close()
+    await Promise.all([node.close(), archive.close()])
   }
-  // a tab that was asleep, or a phone without network, does not wait for the end of a pause
-  window.addEventListener('online', () => room.kick(), listening)
-  document.addEventListener(
-    'visibilitychange',
-    () => {
-      if (!document.hidden && room.connection.state !== 'connected') {
-        room.kick()
-      }
-    },
-    listening
-  )
+  const notKept = byId('not-kept')
+  notKept.hidden = problem === undefined
+  notKept.textContent = `Messages are not kept on this device: ${problem}.`
 
   view.show()
   room.open().catch(reportError)
@@ -113,6 +129,17 @@ async function join(wishes: Wishes): Promise<void> {
       await leave?.()
       showForm(wishes, `No service node can be used: ${describeError(error)}.`, fields.nodes)
     }
+  }
+}
+
+/** Where there is no database, in some private windows, the page works without: for as long as it is open. */
+async function openArchive(): Promise<{ archive: Archive; problem?: string }> {
+  try {
+    const archive = await createIndexedDbArchive(ARCHIVE)
+    await archive.prune({ maxCount: MAX_KEPT_MESSAGES })
+    return { archive }
+  } catch (error) {
+    return { archive: createMemoryArchive(), problem: describeError(error) }
   }
 }
 
@@ -129,10 +156,12 @@ function isHopeless(error: unknown): boolean {
 function readAddress(): Wishes {
   const parameters = new URLSearchParams(location.search)
   const nodes = parameters.getAll('node').filter((node) => node !== '')
+  const hours = Number(parameters.get('hours'))
   return {
     nick: tidy(parameters.get('nick') ?? ''),
     room: tidy(parameters.get('room') ?? ''),
-    nodes
+    nodes,
+    ...(hours > 0 && { hours })
   }
 }
 
@@ -140,7 +169,8 @@ function readForm(): Wishes {
   return {
     nick: tidy(fields.nick.value),
     room: tidy(fields.room.value).replace(/^#/, ''),
-    nodes: fields.nodes.value.split(/\s+/).filter((node) => node !== '')
+    nodes: fields.nodes.value.split(/\s+/).filter((node) => node !== ''),
+    hours: asked.hours
   }
 }
 
@@ -174,13 +204,16 @@ function showForm(wishes: Wishes, problem?: string, field?: HTMLElement): void {
 }
 
 /** For the next visit, and for a reload. */
-function remember({ nick, room, nodes }: Wishes): void {
+function remember({ nick, room, nodes, hours }: Wishes): void {
   writeStorage('nick', nick)
   writeStorage('room', room)
   writeStorage('nodes', nodes.join('\n'))
   const parameters = new URLSearchParams({ room, nick })
   for (const node of nodes) {
     parameters.append('node', node)
+  }
+  if (hours !== undefined) {
+    parameters.set('hours', String(hours))
   }
   // multiaddrs stay readable
   const search = parameters.toString().replaceAll('%2F', '/')

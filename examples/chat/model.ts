@@ -42,6 +42,23 @@ export type ConnectionState =
   /** Trying again by itself is of no use. */
   | { readonly state: 'stopped'; readonly reason: string }
 
+/** A stretch of time, in nanoseconds. */
+export interface Stretch {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** What is known of the messages that others sent while this page was closed. */
+export type CatchUpState =
+  /** It has not begun, or another tab does it. */
+  | { readonly state: 'waiting' }
+  | { readonly state: 'running'; readonly since: bigint }
+  /** What was further back than this page asks for at first. */
+  | { readonly state: 'filling'; readonly gap: Stretch }
+  | { readonly state: 'done'; readonly since: bigint; readonly count: number }
+  /** Some of it is missing; with a gap, that. Nothing that came is lost. */
+  | { readonly state: 'failed'; readonly reason: string; readonly gap?: Stretch }
+
 export type HistoryState =
   | { readonly state: 'idle' | 'loading' | 'complete' }
   | { readonly state: 'failed'; readonly reason: string }

@@ -1,10 +1,17 @@
 // A room: its messages, the way to send, the way back through history, and the state of the connection. No DOM in here.
+//
+// What is read goes into the archive first, and from there to the screen: catching up and reading along fill it (catch-up.ts),
+// and so does scrolling back behind what it has.
+import type { Archive } from 'waku-light/archive'
 import { hasErrorCode } from 'waku-light/errors'
 import type { LightPushClient, PushResult } from 'waku-light/light-push'
 import { fromHex, fromMilliseconds, messageHash, toHex, toPubsubTopic } from 'waku-light/message'
 import type { LightNode } from 'waku-light/node'
-import type { FollowProgress, StoreClient, StoredMessage } from 'waku-light/store'
+import type { Resume } from 'waku-light/resume'
+import type { StoreClient, StoredMessage } from 'waku-light/store'
+import { CatchUp } from './catch-up.ts'
 import {
+  type CatchUpState,
   type ConnectionState,
   type Delivery,
   decodeContent,
@@ -18,11 +25,18 @@ export type RoomEvent =
   | { readonly type: 'entries'; readonly arrived: readonly Entry[] }
   | { readonly type: 'history' }
   | { readonly type: 'connection' }
+  | { readonly type: 'catch-up' }
 
 export interface RoomInit {
-  readonly node: LightNode
+  readonly node: Pick<
+    LightNode,
+    'network' | 'state' | 'connectedPeers' | 'onStateChange' | 'reconnect'
+  >
   readonly store: StoreClient
   readonly lightPush: LightPushClient
+  readonly archive: Archive
+  /** Of this room's content topic, into the archive. */
+  readonly resume: Resume
   readonly contentTopic: string
   readonly nick: string
   /** Hashes of what was sent from here in earlier sessions. */
@@ -39,10 +53,6 @@ interface Outgoing {
 }
 
 const PAGE_LIMIT = 20
-const FOLLOW_INTERVAL_MS = 1_500
-// Nodes archive what is within 20 s of their clock, so the clocks of two people may be 40 s apart.
-const OVERLAP_MS = 60_000
-const SETTLING_MS = 10 * 60_000
 const PUSH_TIMEOUT_MS = 20_000
 
 export class Room {
@@ -52,20 +62,25 @@ export class Room {
   readonly #byHash = new Map<string, Entry>()
   /** What has to be sent again with identical bytes, by the entry's key. */
   readonly #outgoing = new Map<string, Outgoing>()
+  readonly #catchUp: CatchUp
   readonly #stopWatching: () => void
   #entries: Entry[] = []
   #connection: ConnectionState = { state: 'connecting' }
   #history: HistoryState = { state: 'idle' }
-  /** From where the walk back goes on; plain text. */
-  #position: string | undefined
-  #following: AbortController | undefined
+  /** Where the walk back at service nodes began, and from where it goes on; plain text. */
+  #walk: { readonly timeEnd: bigint | undefined; position?: string } | undefined
+  /** What reached the archive before there was anything to show it with. */
+  #early: StoredMessage[] = []
   #lastTime = 0n
   #nextKey = 0
 
   constructor(init: RoomInit) {
     this.#init = init
     this.#own = new Set(init.ownHashes)
-    this.#stopWatching = init.node.onConnectionChange(() => this.#onConnectionChange())
+    this.#catchUp = new CatchUp(init.resume, this.#closing.signal, () =>
+      this.#emit({ type: 'catch-up' })
+    )
+    this.#stopWatching = init.node.onStateChange(() => this.#onNodeState())
   }
 
   /** Oldest first. */
@@ -81,48 +96,80 @@ export class Room {
     return this.#history
   }
 
-  /** Reads the newest page, then reads along until the room is closed. */
-  async open(): Promise<void> {
-    await this.loadOlder()
-    while (!this.#closing.signal.aborted) {
-      await this.#follow()
-    }
+  get catchUp(): CatchUpState {
+    return this.#catchUp.state
   }
 
-  /** One page further back. */
+  /** Shows what the archive has, catches up, then reads along until the room is closed. */
+  async open(): Promise<void> {
+    const { signal } = this.#closing
+    this.#onNodeState()
+    this.#init.archive.subscribe((messages) => this.#onAdded(messages), { signal })
+    await Promise.all([this.loadOlder(), this.#catchUp.follow()])
+  }
+
+  /** One page further back: from the archive, and where that has no more, from a service node. */
   async loadOlder(): Promise<void> {
     if (this.#history.state === 'loading' || this.#history.state === 'complete') {
       return
     }
     this.#setHistory({ state: 'loading' })
-    const { store, contentTopic } = this.#init
     try {
-      const pages = store.queryPages(
-        { contentTopics: [contentTopic] },
-        {
-          direction: 'backward',
-          pageLimit: PAGE_LIMIT,
-          position: this.#position,
-          signal: this.#closing.signal
-        }
-      )
-      let hasMore = false
-      for await (const page of pages) {
-        this.#position = page.position
-        hasMore = page.completeness === 'more'
-        this.#take(page.messages, false)
-        if (page.messages.length > 0) {
-          break
-        }
-      }
+      const hasMore = (await this.#showArchived()) || (await this.#showOlder())
       this.#setHistory({ state: hasMore ? 'idle' : 'complete' })
     } catch (error) {
-      if (hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY')) {
-        this.#position = error.position
-      }
       if (!this.#closing.signal.aborted) {
         this.#setHistory({ state: 'failed', reason: describeError(error) })
       }
+    }
+    this.#showNewer(this.#early.splice(0), [])
+  }
+
+  /** @returns false if the archive has nothing that is older than what is shown */
+  async #showArchived(): Promise<boolean> {
+    const { archive, contentTopic } = this.#init
+    const oldest = this.#oldestStored()
+    const after = oldest && { timestamp: oldest.time, messageHash: fromHex(oldest.hash ?? '') }
+    const page: StoredMessage[] = []
+    for await (const message of archive.walk(
+      { contentTopics: [contentTopic], direction: 'backward', after },
+      { signal: this.#closing.signal }
+    )) {
+      page.push(message)
+      if (page.length === PAGE_LIMIT) {
+        break
+      }
+    }
+    this.#show(page, [])
+    return page.length > 0
+  }
+
+  /** @returns false if the service node has nothing older */
+  async #showOlder(): Promise<boolean> {
+    const { store, archive, contentTopic } = this.#init
+    const { signal } = this.#closing
+    const oldest = this.#oldestStored()
+    // messages of the very same time as the oldest one come again, and are known by their hashes
+    this.#walk ??= { timeEnd: oldest && oldest.time + 1n }
+    const { timeEnd, position } = this.#walk
+    try {
+      for await (const page of store.queryPages(
+        { contentTopics: [contentTopic], timeEnd },
+        { direction: 'backward', pageLimit: PAGE_LIMIT, position, signal }
+      )) {
+        this.#show(page.messages, [])
+        await archive.putMany(page.messages, { signal })
+        this.#walk.position = page.position
+        if (page.messages.length > 0 || page.completeness !== 'more') {
+          return page.completeness === 'more'
+        }
+      }
+      return false
+    } catch (error) {
+      if (hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY')) {
+        this.#walk.position = error.position
+      }
+      throw error
     }
   }
 
@@ -182,18 +229,20 @@ export class Room {
     this.#setDelivery(entry, { ...delivery, reason })
   }
 
-  /** Asks now, instead of at the end of a pause. */
-  kick(): void {
-    if (this.#connection.state !== 'connected') {
-      this.#setConnection({ state: 'reconnecting' })
-    }
-    this.#following?.abort()
+  /** Tries to connect now, instead of at the end of a pause. */
+  reconnect(): void {
+    this.#init.node.reconnect()
   }
 
-  async close(): Promise<void> {
+  /** Asks again for what could not be had. */
+  async retryCatchUp(): Promise<void> {
+    this.reconnect()
+    await this.#catchUp.retry()
+  }
+
+  close(): void {
     this.#closing.abort()
     this.#stopWatching()
-    await this.#init.node.close()
   }
 
   async #push(entry: Entry): Promise<void> {
@@ -229,74 +278,53 @@ export class Room {
     }
     const isStranded = result.attempts.some(({ reason }) => reason === 'not-relayed')
     this.#setDelivery(entry, { state: status, reason: describePush(result), isStranded })
-    this.kick() // whatever ended the push shows in the connection, too
+    this.reconnect() // whatever ended the push shows in the connection, too
   }
 
-  async #follow(): Promise<void> {
-    const following = new AbortController()
-    this.#following = following
-    const signal = AbortSignal.any([this.#closing.signal, following.signal])
-    try {
-      const tail = this.#init.store.follow(
-        { contentTopics: [this.#init.contentTopic], timeStart: this.#followFrom() },
-        {
-          signal,
-          intervalMs: FOLLOW_INTERVAL_MS,
-          overlapMs: OVERLAP_MS,
-          onProgress: (event) => this.#onFollowProgress(event)
-        }
-      )
-      for await (const message of tail) {
-        this.#take([message], true)
-      }
-    } catch (error) {
-      if (!signal.aborted) {
-        this.#setConnection({ state: 'stopped', reason: describeError(error) })
-        await aborted(signal)
-      }
+  #onNodeState(): void {
+    const { state, connectedPeers } = this.#init.node
+    const { status, lastError, nextRetryAtMs: retryAtMs } = state
+    const reason = lastError && describeError(lastError)
+    if (status === 'ready') {
+      this.#setConnection({ state: 'connected', nodeCount: connectedPeers.length })
+    } else if (status === 'incompatible') {
+      this.#setConnection({ state: 'stopped', reason: reason ?? 'no service node can be used' })
+    } else if (status !== 'closed' && (this.#connection.state !== 'connecting' || reason)) {
+      this.#setConnection({ state: 'reconnecting', reason, retryAtMs })
     }
+  }
+
+  #onAdded(added: readonly StoredMessage[]): void {
+    const messages = added.filter(({ contentTopic }) => contentTopic === this.#init.contentTopic)
+    const others = messages.filter(({ messageHash: hash }) => !this.#own.has(toHex(hash)))
+    const fresh = others.filter(({ timestamp = 0n }) => !this.#catchUp.note(timestamp))
+    if (this.#history.state === 'loading' && this.#oldestStored() === undefined) {
+      this.#early.push(...messages)
+    } else {
+      this.#showNewer(messages, fresh)
+    }
+  }
+
+  /** Leaves out what has older history after it that is not shown yet: scrolling back brings it. */
+  #showNewer(messages: readonly StoredMessage[], fresh: readonly StoredMessage[]): void {
+    const oldest = this.#oldestStored()
+    const shown = messages.filter(
+      ({ timestamp = 0n }) =>
+        this.#history.state === 'complete' || (oldest !== undefined && timestamp >= oldest.time)
+    )
+    this.#show(shown, fresh)
+  }
+
+  #oldestStored(): Entry | undefined {
+    return this.#entries.find(({ stored }) => stored)
   }
 
   /**
-   * Back behind the newest message that is known, but not into what the walk back has yet to bring. With nothing known, far
-   * enough back for clocks that differ.
+   * Puts messages of a service node's archive in their places; those that are known already are now known to be stored.
+   *
+   * @param fresh - those of them that have just been said
    */
-  #followFrom(): bigint {
-    const stored = this.#entries.filter((entry) => entry.stored)
-    const [oldest, newest] = [stored[0], stored.at(-1)]
-    if (oldest === undefined || newest === undefined) {
-      return fromMilliseconds(Date.now() - SETTLING_MS)
-    }
-    const overlapping = newest.time - fromMilliseconds(OVERLAP_MS)
-    return overlapping > oldest.time ? overlapping : oldest.time
-  }
-
-  #onFollowProgress(event: FollowProgress): void {
-    if (event.type === 'store:caught-up') {
-      const nodeCount = this.#init.node.connectedPeers.length
-      this.#setConnection({ state: 'connected', nodeCount: Math.max(nodeCount, 1) })
-    } else if (event.type === 'store:follow-failed') {
-      const { error, retryInMs } = event.detail
-      const retryAtMs = Date.now() + retryInMs
-      this.#setConnection({ state: 'reconnecting', reason: describeError(error), retryAtMs })
-    }
-  }
-
-  #onConnectionChange(): void {
-    const nodeCount = this.#init.node.connectedPeers.length
-    const { state } = this.#connection
-    if (state === 'connected') {
-      this.#setConnection(nodeCount > 0 ? { state, nodeCount } : { state: 'reconnecting' })
-    } else if (nodeCount > 0 && state === 'reconnecting') {
-      // a push has reached the node while reading along still pauses
-      if ((this.#connection.retryAtMs ?? 0) > Date.now()) {
-        this.kick()
-      }
-    }
-  }
-
-  /** Takes messages from the archive in; those that are known already are now known to be stored. */
-  #take(messages: readonly StoredMessage[], areNew: boolean): void {
+  #show(messages: readonly StoredMessage[], fresh: readonly StoredMessage[]): void {
     const arrived: Entry[] = []
     for (const message of messages) {
       const hash = toHex(message.messageHash)
@@ -316,7 +344,7 @@ export class Room {
       }
       this.#byHash.set(hash, entry)
       this.#place(entry)
-      if (areNew && !entry.own) {
+      if (fresh.includes(message)) {
         arrived.push(entry)
       }
     }
@@ -376,14 +404,4 @@ export class Room {
 /** The order of the store protocol: by time, then by hash. */
 function isBefore(a: Entry, b: Entry): boolean {
   return a.time === b.time ? (a.hash ?? '') < (b.hash ?? '') : a.time < b.time
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve()
-    } else {
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    }
-  })
 }

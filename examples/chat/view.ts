@@ -1,7 +1,7 @@
 // What the person sees. Text of others enters the page as text nodes only.
-import type { ConnectionState, Delivery, Entry } from './model.ts'
+import type { CatchUpState, ConnectionState, Delivery, Entry } from './model.ts'
 import type { Room, RoomEvent } from './room.ts'
-import { describeConnection, describeDelivery } from './words.ts'
+import { describeCatchUp, describeConnection, describeDelivery } from './words.ts'
 
 export interface ViewHandlers {
   readonly onSend: (text: string) => void
@@ -9,6 +9,7 @@ export interface ViewHandlers {
   readonly onCheck: (entry: Entry) => void
   readonly onSendAgain: (entry: Entry) => void
   readonly onReconnect: () => void
+  readonly onCatchUp: () => void
   readonly onLeave: () => void
 }
 
@@ -60,6 +61,7 @@ export class ChatView {
   show(): void {
     this.#listen()
     this.#showConnection(this.#room.connection)
+    this.#showCatchUp(this.#room.catchUp)
     this.#showHistory()
     this.#showEntries([])
     byId('chat').hidden = false
@@ -69,6 +71,9 @@ export class ChatView {
   update(event: RoomEvent): void {
     if (event.type === 'connection') {
       this.#showConnection(this.#room.connection)
+      this.#showCatchUp(this.#room.catchUp)
+    } else if (event.type === 'catch-up') {
+      this.#showCatchUp(this.#room.catchUp)
     } else if (event.type === 'history') {
       this.#keepingPlace(() => this.#showHistory())
       this.#fetchIfNearBeginning()
@@ -107,6 +112,7 @@ export class ChatView {
     )
     on('older', 'click', () => this.#handlers.onOlder())
     on('reconnect', 'click', () => this.#handlers.onReconnect())
+    on('catch-up-now', 'click', () => this.#handlers.onCatchUp())
     on('leave', 'click', () => this.#handlers.onLeave())
     on('jump', 'click', () => {
       this.#toEnd()
@@ -322,6 +328,19 @@ export class ChatView {
     show()
     if (connection.state === 'reconnecting' && connection.retryAtMs !== undefined) {
       this.#ticking = setInterval(show, 500)
+    }
+  }
+
+  #showCatchUp(catchUp: CatchUpState): void {
+    // that another tab is at it shows only once this one could be
+    const isKnown = catchUp.state !== 'waiting' || this.#room.connection.state === 'connected'
+    const text = isKnown ? describeCatchUp(catchUp) : ''
+    byId('catch-up').dataset.state = catchUp.state
+    byId('catch-up-now').hidden = catchUp.state !== 'failed'
+    const element = byId('catch-up-text')
+    // what is the same is not read out again
+    if (element.textContent !== text) {
+      element.textContent = text
     }
   }
 

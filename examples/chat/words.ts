@@ -1,7 +1,7 @@
 // States and errors in words for the person at the screen.
 import { isWakuLightError } from 'waku-light/errors'
 import type { PushResult } from 'waku-light/light-push'
-import type { ConnectionState, Delivery, Entry } from './model.ts'
+import type { CatchUpState, ConnectionState, Delivery, Entry } from './model.ts'
 
 export function describeError(error: unknown): string {
   if (!isWakuLightError(error)) {
@@ -20,6 +20,8 @@ export function describeError(error: unknown): string {
       return 'the service node did not answer in time'
     case 'ERR_MESSAGE_TOO_LARGE':
       return 'the message is too long'
+    case 'ERR_STORAGE_FULL':
+      return 'there is no room left on this device'
     default:
       return error.message
   }
@@ -78,4 +80,38 @@ export function describeConnection(connection: ConnectionState): string {
     case 'stopped':
       return `Stopped: ${connection.reason}`
   }
+}
+
+export function describeCatchUp(catchUp: CatchUpState): string {
+  switch (catchUp.state) {
+    case 'waiting':
+      return 'Another tab keeps this room up to date.'
+    case 'running':
+      return `Catching up since ${formatTime(catchUp.since)}…`
+    case 'filling': {
+      const { from, to } = catchUp.gap
+      return `Fetching what was said between ${formatTime(from)} and ${formatTime(to)}…`
+    }
+    case 'done': {
+      const { count, since } = catchUp
+      return count === 0
+        ? `Nothing new since ${formatTime(since)}`
+        : `Caught up: ${count} ${count === 1 ? 'message' : 'messages'} since ${formatTime(since)}`
+    }
+    case 'failed': {
+      const { gap, reason } = catchUp
+      return gap === undefined
+        ? `Not caught up yet: ${reason}.`
+        : `What was said between ${formatTime(gap.from)} and ${formatTime(gap.to)} is missing: ${reason}.`
+    }
+  }
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
+const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+function formatTime(nanoseconds: bigint): string {
+  const date = new Date(Number(nanoseconds / 1_000_000n))
+  const isToday = date.toDateString() === new Date().toDateString()
+  return (isToday ? clock : calendar).format(date)
 }

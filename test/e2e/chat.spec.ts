@@ -37,7 +37,7 @@ describe('the example page', function () {
     await nodes.fill('/ip4/127.0.0.1/tcp/9')
     await ada.keyboard.press('Tab')
     await ada.keyboard.press('Enter')
-    await ada.getByText('is not a websocket address').waitFor()
+    await ada.getByRole('alert').getByText('is not a websocket address').waitFor()
     await nodes.fill(stage.address('first'))
     await ada.getByRole('button', { name: 'Join' }).click()
     await ada.getByText('Nothing here yet.').waitFor()
@@ -76,7 +76,7 @@ describe('the example page', function () {
     expect(await grace.locator('#messages img, #messages b').count()).to.equal(0)
   })
 
-  it('finds on reopening what was missed, and scrolls back page by page', async () => {
+  it('shows a newcomer the newest messages, and scrolls back page by page', async () => {
     await grace.close()
     for (const text of MISSED) {
       await say(ada, text)
@@ -86,24 +86,40 @@ describe('the example page', function () {
       MISSED.length + 1
     )
 
-    grace = await stage.join(gracesBrowser, { nick: 'Grace', room: ROOM, node: 'second' })
-    await bubble(grace, 'missed 45').waitFor()
-    expect(await grace.locator('.message').count()).to.equal(20)
+    const lin = await stage.join(await stage.newPerson(), {
+      nick: 'Lin',
+      room: ROOM,
+      node: 'second'
+    })
+    await lin.getByText(/^Caught up: 49 messages since /).waitFor()
+    await bubble(lin, 'missed 45').waitFor()
+    expect(await lin.locator('.message').count()).to.equal(20)
 
     for (const count of [40, 49]) {
-      const before = await scrollToBeginning(grace)
-      await grace
+      const before = await scrollToBeginning(lin)
+      await lin
         .locator('.message')
         .nth(count - 1)
         .waitFor()
-      expect(await grace.locator('.message').count()).to.equal(count)
-      const { top } = await boxOf(bubble(grace, before.text))
+      expect(await lin.locator('.message').count()).to.equal(count)
+      const { top } = await boxOf(bubble(lin, before.text))
       expect(top).to.be.closeTo(before.top, 2)
     }
-    await grace.getByText('This is where the room begins.').waitFor()
-    const texts = await grace.locator('.bubble p').allInnerTexts()
+    await scrollToBeginning(lin)
+    await lin.getByText('This is where the room begins.').waitFor()
+    const texts = await lin.locator('.bubble p').allInnerTexts()
     expect(texts.filter((text) => text.startsWith('missed'))).to.deep.equal(MISSED)
     expect(texts.slice(0, 2)).to.deep.equal(['Hello!', 'Hello, Ada.'])
+    await lin.context().close()
+  })
+
+  it('has on reopening what was missed, once and in order, and says how much it was', async () => {
+    grace = await stage.join(gracesBrowser, { nick: 'Grace', room: ROOM, node: 'second' })
+    await grace.getByText(/^Caught up: 45 messages since \d/).waitFor()
+    await bubble(grace, 'missed 45').waitFor()
+    const texts = await grace.locator('.bubble p').allInnerTexts()
+    expect(texts.slice(0, 2)).to.deep.equal(['Hello!', 'Hello, Ada.'])
+    expect(texts.slice(4)).to.deep.equal(MISSED)
     expect(await grace.locator('.message.own p').allInnerTexts()).to.deep.equal(['Hello, Ada.'])
   })
 

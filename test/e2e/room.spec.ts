@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { createMemoryArchive } from 'waku-light/archive'
 import type { LightPushClient, OutgoingMessage, PushResult } from 'waku-light/light-push'
-import type { LightNode } from 'waku-light/node'
+import type { Resume } from 'waku-light/resume'
 import type { StoreClient } from 'waku-light/store'
 import type { Entry } from '../../examples/chat/model.ts'
 import { Room } from '../../examples/chat/room.ts'
@@ -17,11 +18,14 @@ function roomWith(results: readonly object[], isStored: () => boolean | Error = 
   const ownHashes: string[] = []
   const room = new Room({
     node: {
+      state: { status: 'ready', services: [] },
       connectedPeers: [],
       network: async () => ({ clusterId: 66, shardCount: 8 }),
-      onConnectionChange: () => () => {},
-      close: async () => {}
-    } as unknown as LightNode,
+      onStateChange: () => () => {},
+      reconnect: () => {}
+    },
+    archive: createMemoryArchive(),
+    resume: {} as unknown as Resume,
     store: {
       has: async () => {
         const answer = isStored()

@@ -11,6 +11,14 @@ const CLUSTER_ID = 66
 const SHARD_COUNT = 8
 const PAGE_TIMEOUT_MS = 10_000
 
+/** How somebody joins a room. */
+export interface Wishes extends Record<string, string> {
+  readonly nick: string
+  readonly room: string
+  /** Name of a service node. */
+  readonly node: string
+}
+
 /** The built example page, served on loopback, two service nodes that relay to each other, and a browser. */
 export class Stage {
   readonly #cleanups: (() => Promise<unknown>)[] = []
@@ -56,15 +64,17 @@ export class Stage {
   }
 
   /** Joins a room and waits until that is done. */
-  async join(
-    person: BrowserContext,
-    wishes: { nick: string; room: string; node: string }
-  ): Promise<Page> {
+  async join(person: BrowserContext, wishes: Wishes): Promise<Page> {
     const page = await this.newPage(person)
-    const query = new URLSearchParams({ ...wishes, node: this.address(wishes.node) })
-    await page.goto(`${this.pageUrl}?${query.toString()}`)
+    await page.goto(this.urlFor(wishes))
     await page.getByText('Connected').waitFor()
     return page
+  }
+
+  /** The address with which a page joins a room by itself. */
+  urlFor(wishes: Wishes): string {
+    const query = new URLSearchParams({ ...wishes, node: this.address(wishes.node) })
+    return `${this.pageUrl}?${query.toString()}`
   }
 
   node(name: string): ServiceNode {
