@@ -1,5 +1,5 @@
 // Makes src/wire/generated/ from protos/: protons writes the types and codecs; of the codecs, the table of their fields is kept,
-// by which src/wire/fields.ts reads (strictly) and writes (with the writer of protons-runtime).
+// by which src/wire/fields.ts reads and src/wire/write-fields.ts writes.
 // With --check it only compares, and fails on a difference.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -72,7 +72,7 @@ function withoutStreaming(code, source) {
   return header + kept
 }
 
-/** Makes of each `export namespace X` a table `XFields`, by which fields.ts reads and writes: two functions for all messages. */
+/** Makes of each `export namespace X` a table `XFields`, by which all messages are read and written. */
 function withoutNamespaces(code, source) {
   const kept = code.replace(/^export namespace (\w+) \{\n(.*?)^\}\n/gms, (_, name, body) => {
     const decode = body.match(

@@ -1,4 +1,3 @@
-import { writer as createWriter, type Writer } from 'protons-runtime'
 import { InvalidMessageError, LimitExceededError } from '../errors.ts'
 
 /** What a field holds: a scalar, or a message with fields of its own. */
@@ -19,7 +18,8 @@ export const DEFAULT_MAX_COUNT = 100_000
 
 const VARINT = 0
 const FIXED64 = 1
-const DELIMITED = 2
+/** The wire type of what has its length before it. */
+export const DELIMITED = 2
 const FIXED32 = 5
 
 /** Called for each field: its number, its wire type, and the bounds of its value (without the length of a delimited one). */
@@ -119,7 +119,8 @@ export function readFields<T>(
   return message as T
 }
 
-function toWireType(kind: FieldKind): number {
+/** How a field is framed. */
+export function toWireType(kind: FieldKind): number {
   if (kind === 'bytes' || kind === 'string' || typeof kind === 'function') {
     return DELIMITED
   }
@@ -189,41 +190,6 @@ export function varintEnd(bytes: Uint8Array, start: number, to: number, maxBytes
     }
   }
   throw new InvalidMessageError(`varint ${start + maxBytes <= to ? 'is too long' : 'is truncated'}`)
-}
-
-/**
- * Writes a message of the given fields, in the order of their numbers; what is undefined is left out. The table does for all
- * messages what protons writes out for each.
- */
-export function writeFields<T extends object>(
-  message: Partial<T>,
-  fields: Fields
-): Uint8Array<ArrayBuffer> {
-  const writer = createWriter()
-  append(writer, message, fields)
-  return writer.finish()
-}
-
-function append(writer: Writer, message: object, fields: Fields): void {
-  for (const fieldNumber in fields) {
-    const [name = '', kind = 'bytes'] = fields[fieldNumber] ?? []
-    const given = (message as Record<string, unknown>)[name] ?? []
-    for (const value of Array.isArray(given) ? given : [given]) {
-      writer.uint32(Number(fieldNumber) * 8 + toWireType(kind))
-      if (typeof kind === 'function') {
-        append(writer.fork(), value as object, kind())
-        writer.ldelim()
-      } else {
-        // protons-runtime 7.1.2 gets negative multiples of 2^32 from -2^53 on wrong, but not the same 64 bits without a sign
-        writer[kind]((typeof value === 'bigint' ? BigInt.asUintN(64, value) : value) as never)
-      }
-    }
-  }
-}
-
-/** The bytes, unless there are none: what several encoders write for a field that is not set. */
-export function unlessEmpty<T extends Uint8Array>(bytes: T | undefined): T | undefined {
-  return bytes?.length ? bytes : undefined
 }
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

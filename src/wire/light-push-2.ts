@@ -1,6 +1,7 @@
 import { InvalidMessageError } from '../errors.ts'
-import { readFields, writeFields } from './fields.ts'
+import { readFields } from './fields.ts'
 import { type PushRpc as EncodedPushRpc, PushRpcFields } from './generated/light-push-2.ts'
+import { writeFields } from './write-fields.ts'
 
 /** Protocol id of light push, older generation. */
 export const LIGHT_PUSH_2_PROTOCOL = '/vac/waku/lightpush/2.0.0-beta1'

@@ -1,11 +1,12 @@
 import { InvalidMessageError } from '../errors.ts'
-import { readFields, writeFields } from './fields.ts'
+import { readFields } from './fields.ts'
 import {
   type LightPushRequest as EncodedLightPushRequest,
   type LightPushResponse as EncodedLightPushResponse,
   LightPushRequestFields,
   LightPushResponseFields
 } from './generated/light-push-3.ts'
+import { writeFields } from './write-fields.ts'
 
 /** Protocol id of light push, current generation. */
 export const LIGHT_PUSH_3_PROTOCOL = '/vac/waku/lightpush/3.0.0'

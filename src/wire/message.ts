@@ -1,7 +1,8 @@
 import { InvalidMessageError } from '../errors.ts'
 import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
-import { readFields, unlessEmpty, writeFields } from './fields.ts'
+import { readFields } from './fields.ts'
 import { type WakuMessage as EncodedWakuMessage, WakuMessageFields } from './generated/message.ts'
+import { unlessEmpty, writeFields } from './write-fields.ts'
 
 /**
  * Encodes a message in its minimal form: payload and content topic always, optional fields only where they say something.
@@ -11,7 +12,7 @@ import { type WakuMessage as EncodedWakuMessage, WakuMessageFields } from './gen
  */
 export function encodeWakuMessage(message: WakuMessage): Uint8Array<ArrayBuffer> {
   const { payload, contentTopic, version, timestamp, meta, rateLimitProof, ephemeral } = message
-  const pooled = writeFields<EncodedWakuMessage>(
+  return writeFields<EncodedWakuMessage>(
     {
       payload,
       contentTopic,
@@ -23,7 +24,6 @@ export function encodeWakuMessage(message: WakuMessage): Uint8Array<ArrayBuffer>
     },
     WakuMessageFields
   )
-  return new Uint8Array(pooled)
 }
 
 /**

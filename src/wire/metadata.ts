@@ -1,9 +1,10 @@
 import { LimitExceededError } from '../errors.ts'
-import { readFields, smallVarint, varintEnd, visitFields, writeFields } from './fields.ts'
+import { readFields, smallVarint, varintEnd, visitFields } from './fields.ts'
 import {
   type WakuMetadata as EncodedWakuMetadata,
   WakuMetadataFields
 } from './generated/metadata.ts'
+import { writeFields } from './write-fields.ts'
 
 /** Protocol id of metadata. */
 export const METADATA_PROTOCOL = '/vac/waku/metadata/1.0.0'

@@ -1,11 +1,12 @@
 import { InvalidMessageError } from '../errors.ts'
-import { DEFAULT_MAX_COUNT, readFields, unlessEmpty, writeFields } from './fields.ts'
+import { DEFAULT_MAX_COUNT, readFields } from './fields.ts'
 import {
   type HistoryRpc as EncodedHistoryRpc,
   type Index as EncodedIndex,
   HistoryRpcFields,
   IndexFields
 } from './generated/store-beta2.ts'
+import { unlessEmpty, writeFields } from './write-fields.ts'
 
 /** Protocol id of store, first generation with pagination. */
 export const STORE_BETA2_PROTOCOL = '/vac/waku/store/2.0.0-beta2'

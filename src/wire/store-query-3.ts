@@ -1,5 +1,5 @@
 import { InvalidMessageError } from '../errors.ts'
-import { readFields, unlessEmpty, writeFields } from './fields.ts'
+import { readFields } from './fields.ts'
 import {
   type StoreQueryRequest as EncodedStoreQueryRequest,
   type StoreQueryResponse as EncodedStoreQueryResponse,
@@ -8,6 +8,7 @@ import {
   StoreQueryResponseFields,
   WakuMessageKeyValueFields
 } from './generated/store-query-3.ts'
+import { unlessEmpty, writeFields } from './write-fields.ts'
 
 /** Protocol id of store, current generation. */
 export const STORE_QUERY_3_PROTOCOL = '/vac/waku/store-query/3.0.0'
