@@ -1,19 +1,24 @@
 // Keeps the written documentation true: writes the tables of README.md between their markers, and checks that
-// docs/conformance.md names, for every requirement, tests that exist. With --check it writes nothing and fails where the
-// tables are not those of the source.
+// docs/conformance.md and docs/reliability.md name tests that exist for every requirement. With --check it writes nothing and
+// fails where the tables are not those of the source.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { measureTable, toMarkdown } from '../bench/sizes.js'
+import { benchTables } from './lib/bench-tables.js'
 import { root } from './lib/package.js'
 
 /** How many requirements there are of each family. */
-const REQUIREMENTS = { LP: 8, ST: 15, MS: 3, SY: 9, MD: 2 }
+const REQUIREMENTS = numbered({ LP: 8, ST: 15, MS: 3, SY: 9, MD: 2 })
+
+/** What docs/reliability.md answers for; installing and syncing are shown elsewhere. */
+const THEMES = numbered({ RE: 15 }).filter((id) => id !== 'RE-12')
 
 const check = process.argv.includes('--check')
 const problems = []
 
 await readme('README.md')
-conformance('docs/conformance.md')
+conformance('docs/conformance.md', REQUIREMENTS)
+conformance('docs/reliability.md', THEMES)
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exitCode = 1
@@ -27,7 +32,11 @@ async function readme(name) {
   }
   const old = readFileSync(file, 'utf8')
   let text = old
-  for (const [marker, make] of Object.entries({ sizes: sizesTable, errors: errorsTable })) {
+  for (const [marker, make] of Object.entries({
+    sizes: sizesTable,
+    errors: errorsTable,
+    bench: benchTables
+  })) {
     const pattern = new RegExp(`(<!-- ${marker} -->\n)[^]*?(<!-- /${marker} -->)`)
     if (!pattern.test(text)) {
       problems.push(`${name} has no <!-- ${marker} --> … <!-- /${marker} -->`)
@@ -65,7 +74,7 @@ async function errorsTable() {
  * Each id has a row `| LP-1 | … |` that says `open`, or names tests as `test/file.spec.ts > part of a title`, each in
  * backticks. `>` goes from a suite to a test in it.
  */
-function conformance(name) {
+function conformance(name, known) {
   const file = join(root, name)
   if (!existsSync(file)) {
     problems.push(`${name} is missing`)
@@ -78,9 +87,6 @@ function conformance(name) {
     if (rows.has(id)) problems.push(`${name}: ${id} has two rows`)
     rows.set(id, line)
   }
-  const known = Object.entries(REQUIREMENTS).flatMap(([family, count]) =>
-    Array.from({ length: count }, (_, index) => `${family}-${index + 1}`)
-  )
   for (const id of known.filter((one) => !rows.has(one))) problems.push(`${name}: ${id} has no row`)
   for (const id of [...rows.keys()].filter((one) => !known.includes(one)))
     problems.push(`${name}: ${id} is no requirement`)
@@ -96,6 +102,12 @@ function conformance(name) {
       if (missing !== undefined) problems.push(`${name}: ${id}: ${spec} > ${title}: ${missing}`)
     }
   }
+}
+
+function numbered(families) {
+  return Object.entries(families).flatMap(([family, count]) =>
+    Array.from({ length: count }, (_, index) => `${family}-${index + 1}`)
+  )
 }
 
 function titleProblem(spec, title) {
