@@ -54,8 +54,8 @@ try {
 async function measure(node: LightNode): Promise<Growth> {
   const store = new StoreClient(node)
   const middle = await middleTime(store)
-  await repeated(WARM_COUNT, () => walk(store))
-  await repeated(WARM_COUNT, () => readRaw(node))
+  await repeated(WARM_COUNT, () => walk(store, { pages: PART_PAGES }))
+  await repeated(WARM_COUNT, () => readRaw(node, PART_PAGES))
 
   globalThis.gc?.()
   const idle = process.memoryUsage.rss()
@@ -112,12 +112,13 @@ async function walk(
   return seen
 }
 
-async function readRaw(node: LightNode): Promise<number> {
+async function readRaw(node: LightNode, pages = Number.POSITIVE_INFINITY): Promise<number> {
   const [peer] = node.servicePeers.candidates()
   if (peer === undefined) {
     throw new Error('there is no node')
   }
   let seen = 0
+  let left = pages
   let cursor: Uint8Array<ArrayBuffer> | undefined
   do {
     const request = encodeStoreQueryRequest({
@@ -145,7 +146,7 @@ async function readRaw(node: LightNode): Promise<number> {
     }
     cursor = response.paginationCursor
     seen += response.messages.length
-  } while (cursor !== undefined)
+  } while (cursor !== undefined && --left > 0)
   return seen
 }
 
