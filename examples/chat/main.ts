@@ -7,8 +7,9 @@ import { createLightNode, type LightNode } from 'waku-light/node'
 import { createResume, RESUME_DEFAULTS } from 'waku-light/resume'
 import { StoreClient } from 'waku-light/store'
 import { toContentTopic } from './model.ts'
+import { byId } from './page.ts'
 import { Room } from './room.ts'
-import { byId, ChatView } from './view.ts'
+import { ChatView } from './view.ts'
 import { describeError } from './words.ts'
 
 interface Wishes {

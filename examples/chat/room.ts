@@ -3,13 +3,13 @@
 // What is read goes into the archive first, and from there to the screen: catching up and reading along fill it (catch-up.ts),
 // and so does scrolling back behind what it has.
 import type { Archive } from 'waku-light/archive'
-import { hasErrorCode } from 'waku-light/errors'
 import type { LightPushClient, PushResult } from 'waku-light/light-push'
 import { fromHex, fromMilliseconds, messageHash, toHex, toPubsubTopic } from 'waku-light/message'
 import type { LightNode } from 'waku-light/node'
 import type { Resume } from 'waku-light/resume'
 import type { StoreClient, StoredMessage } from 'waku-light/store'
 import { CatchUp } from './catch-up.ts'
+import { History } from './history.ts'
 import {
   type CatchUpState,
   type ConnectionState,
@@ -24,8 +24,8 @@ import { describeError, describePush } from './words.ts'
 export type RoomEvent =
   | { readonly type: 'entries'; readonly arrived: readonly Entry[] }
   | { readonly type: 'history' }
-  | { readonly type: 'connection' }
-  | { readonly type: 'catch-up' }
+  /** Of the connection, or of catching up. */
+  | { readonly type: 'status' }
 
 export interface RoomInit {
   readonly node: Pick<
@@ -52,7 +52,6 @@ interface Outgoing {
   readonly timestamp: bigint
 }
 
-const PAGE_LIMIT = 20
 const PUSH_TIMEOUT_MS = 20_000
 
 export class Room {
@@ -63,12 +62,11 @@ export class Room {
   /** What has to be sent again with identical bytes, by the entry's key. */
   readonly #outgoing = new Map<string, Outgoing>()
   readonly #catchUp: CatchUp
+  readonly #pages: History
   readonly #stopWatching: () => void
   #entries: Entry[] = []
   #connection: ConnectionState = { state: 'connecting' }
   #history: HistoryState = { state: 'idle' }
-  /** Where the walk back at service nodes began, and from where it goes on; plain text. */
-  #walk: { readonly timeEnd: bigint | undefined; position?: string } | undefined
   /** What reached the archive before there was anything to show it with. */
   #early: StoredMessage[] = []
   #lastTime = 0n
@@ -78,8 +76,9 @@ export class Room {
     this.#init = init
     this.#own = new Set(init.ownHashes)
     this.#catchUp = new CatchUp(init.resume, this.#closing.signal, () =>
-      this.#emit({ type: 'catch-up' })
+      this.#emit({ type: 'status' })
     )
+    this.#pages = new History(init, this.#closing.signal)
     this.#stopWatching = init.node.onStateChange(() => this.#onNodeState())
   }
 
@@ -114,63 +113,18 @@ export class Room {
       return
     }
     this.#setHistory({ state: 'loading' })
+    const { signal } = this.#closing
     try {
-      const hasMore = (await this.#showArchived()) || (await this.#showOlder())
+      const { messages, hasMore } = await this.#pages.before(this.#oldestStored())
+      this.#show(messages, [])
+      await this.#init.archive.putMany(messages, { signal })
       this.#setHistory({ state: hasMore ? 'idle' : 'complete' })
     } catch (error) {
-      if (!this.#closing.signal.aborted) {
+      if (!signal.aborted) {
         this.#setHistory({ state: 'failed', reason: describeError(error) })
       }
     }
     this.#showNewer(this.#early.splice(0), [])
-  }
-
-  /** @returns false if the archive has nothing that is older than what is shown */
-  async #showArchived(): Promise<boolean> {
-    const { archive, contentTopic } = this.#init
-    const oldest = this.#oldestStored()
-    const after = oldest && { timestamp: oldest.time, messageHash: fromHex(oldest.hash ?? '') }
-    const page: StoredMessage[] = []
-    for await (const message of archive.walk(
-      { contentTopics: [contentTopic], direction: 'backward', after },
-      { signal: this.#closing.signal }
-    )) {
-      page.push(message)
-      if (page.length === PAGE_LIMIT) {
-        break
-      }
-    }
-    this.#show(page, [])
-    return page.length > 0
-  }
-
-  /** @returns false if the service node has nothing older */
-  async #showOlder(): Promise<boolean> {
-    const { store, archive, contentTopic } = this.#init
-    const { signal } = this.#closing
-    const oldest = this.#oldestStored()
-    // messages of the very same time as the oldest one come again, and are known by their hashes
-    this.#walk ??= { timeEnd: oldest && oldest.time + 1n }
-    const { timeEnd, position } = this.#walk
-    try {
-      for await (const page of store.queryPages(
-        { contentTopics: [contentTopic], timeEnd },
-        { direction: 'backward', pageLimit: PAGE_LIMIT, position, signal }
-      )) {
-        this.#show(page.messages, [])
-        await archive.putMany(page.messages, { signal })
-        this.#walk.position = page.position
-        if (page.messages.length > 0 || page.completeness !== 'more') {
-          return page.completeness === 'more'
-        }
-      }
-      return false
-    } catch (error) {
-      if (hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY')) {
-        this.#walk.position = error.position
-      }
-      throw error
-    }
   }
 
   /** Shows the message at once, then what becomes of it. */
@@ -234,9 +188,8 @@ export class Room {
     this.#init.node.reconnect()
   }
 
-  /** Asks again for what could not be had. */
+  /** Asks again for what was said meanwhile and could not be had. */
   async retryCatchUp(): Promise<void> {
-    this.reconnect()
     await this.#catchUp.retry()
   }
 
@@ -387,11 +340,18 @@ export class Room {
       return
     }
     this.#connection = connection
-    this.#emit({ type: 'connection' })
-    // what could not be read while the node was away can be read now
-    if (connection.state === 'connected' && this.#history.state === 'failed') {
-      this.loadOlder().catch(reportError)
+    this.#emit({ type: 'status' })
+    if (connection.state === 'connected') {
+      this.#retryAll().catch(reportError)
     }
+  }
+
+  /** What could not be read while the service node was away can be read now. */
+  async #retryAll(): Promise<void> {
+    await Promise.all([
+      this.#history.state === 'failed' && this.loadOlder(),
+      this.catchUp.state === 'failed' && this.#catchUp.retry()
+    ])
   }
 
   #emit(event: RoomEvent): void {

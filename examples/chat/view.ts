@@ -1,7 +1,9 @@
 // What the person sees. Text of others enters the page as text nodes only.
-import type { CatchUpState, ConnectionState, Delivery, Entry } from './model.ts'
+import type { Delivery, Entry } from './model.ts'
+import { byId } from './page.ts'
 import type { Room, RoomEvent } from './room.ts'
-import { describeCatchUp, describeConnection, describeDelivery } from './words.ts'
+import { StatusLines } from './status-lines.ts'
+import { describeDelivery } from './words.ts'
 
 export interface ViewHandlers {
   readonly onSend: (text: string) => void
@@ -28,27 +30,18 @@ const calendar = new Intl.DateTimeFormat(undefined, {
 })
 const calendarOfOtherYears = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
 
-/** An element of the page, which index.html has. */
-export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
-  const element = document.getElementById(id)
-  if (element === null) {
-    throw new Error(`the page has no #${id}`)
-  }
-  return element as T
-}
-
 export class ChatView {
   readonly #handlers: ViewHandlers
   readonly #scroll = byId('scroll')
   readonly #list = byId('messages')
   readonly #text = byId<HTMLTextAreaElement>('text')
   readonly #items = new Map<string, { element: HTMLElement; looks: string }>()
+  readonly #status = new StatusLines()
   readonly #stop = new AbortController()
   readonly #room: Room
   readonly #title: string
   #atEnd = true
   #unread = 0
-  #ticking: ReturnType<typeof setInterval> | undefined
 
   constructor(room: Room, names: { room: string; nick: string }, handlers: ViewHandlers) {
     this.#room = room
@@ -60,8 +53,7 @@ export class ChatView {
 
   show(): void {
     this.#listen()
-    this.#showConnection(this.#room.connection)
-    this.#showCatchUp(this.#room.catchUp)
+    this.#status.show(this.#room.connection, this.#room.catchUp)
     this.#showHistory()
     this.#showEntries([])
     byId('chat').hidden = false
@@ -69,11 +61,8 @@ export class ChatView {
   }
 
   update(event: RoomEvent): void {
-    if (event.type === 'connection') {
-      this.#showConnection(this.#room.connection)
-      this.#showCatchUp(this.#room.catchUp)
-    } else if (event.type === 'catch-up') {
-      this.#showCatchUp(this.#room.catchUp)
+    if (event.type === 'status') {
+      this.#status.show(this.#room.connection, this.#room.catchUp)
     } else if (event.type === 'history') {
       this.#keepingPlace(() => this.#showHistory())
       this.#fetchIfNearBeginning()
@@ -84,7 +73,7 @@ export class ChatView {
 
   close(): void {
     this.#stop.abort()
-    clearInterval(this.#ticking)
+    this.#status.close()
     this.#list.replaceChildren()
     this.#text.value = ''
     byId('chat').hidden = true
@@ -310,38 +299,6 @@ export class ChatView {
     older.hidden = history.state !== 'idle' && history.state !== 'failed'
     older.textContent = history.state === 'failed' ? 'Try again' : 'Show older messages'
     byId('empty').hidden = entries.length > 0 || history.state !== 'complete'
-  }
-
-  #showConnection(connection: ConnectionState): void {
-    byId('connection').dataset.state = connection.state
-    byId('reconnect').hidden = connection.state === 'connected' || connection.state === 'connecting'
-    clearInterval(this.#ticking)
-    const show = (): void => {
-      const text = describeConnection(connection)
-      const element = byId('connection-text')
-      if (element.textContent !== text) {
-        element.textContent = text
-      }
-      byId('connection').title =
-        'reason' in connection && connection.reason !== undefined ? connection.reason : ''
-    }
-    show()
-    if (connection.state === 'reconnecting' && connection.retryAtMs !== undefined) {
-      this.#ticking = setInterval(show, 500)
-    }
-  }
-
-  #showCatchUp(catchUp: CatchUpState): void {
-    // that another tab is at it shows only once this one could be
-    const isKnown = catchUp.state !== 'waiting' || this.#room.connection.state === 'connected'
-    const text = isKnown ? describeCatchUp(catchUp) : ''
-    byId('catch-up').dataset.state = catchUp.state
-    byId('catch-up-now').hidden = catchUp.state !== 'failed'
-    const element = byId('catch-up-text')
-    // what is the same is not read out again
-    if (element.textContent !== text) {
-      element.textContent = text
-    }
   }
 
   #setUnread(count: number): void {
