@@ -1,0 +1,118 @@
+// The README's tables of speed and of bytes as an app gets them, from what the benches kept of their last run.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './package.js'
+
+/** Markdown; a table for each of the benches named here that was run. */
+export function benchTables() {
+  return [consumer, throughput, roundTrips, growth].flatMap((make) => make() ?? []).join('\n\n')
+}
+
+function consumer() {
+  const run = lastRun('consumer')
+  const rows = run?.rows.map(({ imports, raw, gzip, brotli, budget }) => [
+    imports,
+    ...[brotli, budget, gzip, raw].map(kB)
+  ])
+  return section(
+    run,
+    'Bytes as an app gets them: packed, installed alone, bundled and minified by esbuild',
+    [['', 'brotli', 'budget', 'gzip', 'raw'], rows]
+  )
+}
+
+function throughput() {
+  const run = lastRun('throughput')
+  const names = {
+    pushes: 'pushes a second, one after another',
+    pushesAt32: 'pushes a second, 32 at a time',
+    messages: `messages a second, paging ${number(run?.conditions.count)}`,
+    peakMiB: 'peak memory over idle, MiB'
+  }
+  return section(
+    run,
+    'Client and service node in processes of their own, messages of 300 bytes; waku-light recomputes each hash',
+    [
+      ['', ...(run?.rows.map(({ client }) => client) ?? [])],
+      Object.entries(names).map(([key, title]) => [
+        title,
+        ...(run?.rows.map((row) => number(row[key])) ?? [])
+      ])
+    ]
+  )
+}
+
+function roundTrips() {
+  const run = lastRun('round-trips')
+  const names = {
+    firstPush: 'create to first acknowledged push',
+    firstPushLearning: 'the same, with the network to be learnt',
+    firstPage: 'create to first page',
+    warmPush: 'warm push',
+    nextPage: 'next page'
+  }
+  const heads = { 'sent ahead': 'negotiation sent ahead', plain: '`sendAhead: false`' }
+  const inPage = run?.rows.filter(({ platform }) => platform === 'Chromium') ?? []
+  return section(
+    inPage.length === 0 ? undefined : run,
+    `Round trips of ${run?.conditions.roundTripMs} ms, websocket upgrade counted, in Chromium ([how](docs/round-trips.md))`,
+    [
+      ['', ...inPage.map(({ negotiation }) => heads[negotiation])],
+      Object.entries(names).map(([key, title]) => [
+        title,
+        ...inPage.map((row) => row[key].toFixed(2))
+      ])
+    ]
+  )
+}
+
+function growth() {
+  const run = lastRun('growth')
+  const names = {
+    walkUs: 'by the clock, each message verified',
+    clientCpuUs: "of that the client's processor time",
+    nodeCpuUs: "of that the service node's",
+    rawUs: 'by the clock, frames not decoded',
+    frontUs: 'the first pages alone',
+    middleUs: 'pages from the middle alone'
+  }
+  return section(
+    run,
+    'Microseconds for each message of a walk, by how many the service node holds',
+    [
+      ['', ...(run?.rows.map(({ stored }) => number(stored)) ?? [])],
+      Object.entries(names).map(([key, title]) => [
+        title,
+        ...(run?.rows.map((row) => number(row[key])) ?? [])
+      ])
+    ]
+  )
+}
+
+function lastRun(name) {
+  const file = join(root, 'bench/results', `${name}.json`)
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+}
+
+function section(run, what, [head, rows]) {
+  if (run === undefined) return undefined
+  const { date, machine, versions } = run
+  const others = Object.entries(versions)
+    .filter(([name]) => name !== 'node' && name !== 'waku-light')
+    .map(([name, version]) => `, ${name} ${version}`)
+    .join('')
+  return [
+    `${what} (${date}, ${machine.cores} cores of ${machine.cpu}, load ${machine.loadAtStart} at the start, Node ${versions.node}${others}):`,
+    [head, head.map((_, column) => (column === 0 ? '---' : '---:')), ...rows]
+      .map((cells) => `| ${cells.join(' | ')} |`)
+      .join('\n')
+  ].join('\n\n')
+}
+
+function number(value) {
+  return value === undefined ? '' : value.toLocaleString('en')
+}
+
+function kB(bytes) {
+  return bytes === undefined ? '' : `${(bytes / 1000).toFixed(1)} kB`
+}
