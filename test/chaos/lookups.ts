@@ -5,6 +5,7 @@ import type { Random } from '../fuzz/random.ts'
 import { collect } from '../helpers/collect.ts'
 import { type Crew, shuffled, type World } from './crew.ts'
 import { noteDelivered } from './walks.ts'
+import { textOf } from './watch.ts'
 import { toChosenCriteria } from './ways.ts'
 
 /** Looks for some messages by their hashes, and one that nobody made. */
@@ -66,7 +67,7 @@ export async function lastOnce(
       noteDelivered(world, name, message, delivered)
     })
   } else if (outcome.is === 'error' && !hasErrorCode(outcome.error, 'ERR_INCOMPLETE_HISTORY')) {
-    watch.trouble(`${name}: ends without a position: ${String(outcome.error)}`)
+    watch.trouble(`${name}: ends without a position: ${textOf(outcome.error)}`)
   }
   ledger.walks.push({
     name: `${name} last ${count}`,

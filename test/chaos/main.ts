@@ -4,6 +4,9 @@ import { Counts } from './ledger.ts'
 import { chaos } from './run.ts'
 import { countReport, summary } from './summary.ts'
 
+/** What takes longer hangs, in milliseconds. */
+const MAX_SEED_MS = 120_000
+
 const { values } = parseArgs({
   options: { seed: { type: 'string' }, count: { type: 'string' } }
 })
@@ -19,7 +22,9 @@ const total = new Counts()
 let violations = 0
 for (let own = seed; own < seed + count; own++) {
   const ownAt = performance.now()
+  const timer = setTimeout(() => end(`--seed ${own}: not over in ${MAX_SEED_MS} ms`), MAX_SEED_MS)
   const report = await chaos(own)
+  clearTimeout(timer)
   countReport(report, total)
   violations += report.violations.length
   if (process.env['VERBOSE'] !== undefined) {
@@ -34,7 +39,9 @@ console.log(`seeds ${seed} to ${seed + count - 1} in ${seconds} s: ${violations}
 console.log(summary(total))
 process.exitCode = violations === 0 ? 0 : 1
 // A process that does not end by itself has left something open.
-setTimeout(() => {
-  console.error(`still open: ${process.getActiveResourcesInfo().join(', ')}`)
+setTimeout(() => end('the process does not end'), 5_000).unref()
+
+function end(why: string): void {
+  console.error(`${why}: ${process.getActiveResourcesInfo().join(', ')}`)
   process.exit(1)
-}, 5_000).unref()
+}

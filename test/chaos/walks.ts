@@ -4,6 +4,7 @@ import type { MessagePage, StoredMessage } from 'waku-light/store'
 import type { Random } from '../fuzz/random.ts'
 import type { Crew, World } from './crew.ts'
 import type { WalkEnd, WalkRecord } from './ledger.ts'
+import { textOf } from './watch.ts'
 import { type Criteria, toChosenCriteria, toWay, type Way, wholeSources } from './ways.ts'
 
 /** How often a walk is gone on with. */
@@ -176,7 +177,7 @@ class ChaosWalk {
       return 'threw'
     }
     if (!signal.aborted && error !== undefined) {
-      this.#world.watch.trouble(`${this.#name}: ends without a position: ${String(error)}`)
+      this.#world.watch.trouble(`${this.#name}: ends without a position: ${textOf(error)}`)
     }
     return signal.aborted ? 'aborted' : 'left'
   }
