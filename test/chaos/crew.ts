@@ -70,11 +70,7 @@ export async function createCrew(name: string, random: Random, fleet: Fleet): Pr
   }
 }
 
-/**
- * Makes the content of a message that no other has, and writes it down once its timestamp is known.
- *
- * @param name - one name, one message
- */
+/** Makes the content of a message that no other has: its name is in it. */
 export function makeMessage(random: Random, name: string): Omit<WakuMessage, 'timestamp'> {
   const filler = random.bytes(random.chance(0.1) ? random.int(20_000) : random.int(300))
   const text = new TextEncoder().encode(`${name} `)
@@ -89,7 +85,7 @@ export function makeMessage(random: Random, name: string): Omit<WakuMessage, 'ti
   }
 }
 
-/** Writes down a message that is about to be sent; returns its hash. */
+/** Writes down a message that is about to be sent, now that its timestamp is known; returns its hash. */
 export function know(ledger: Ledger, name: string, message: WakuMessage): string {
   const { contentTopic, payload, timestamp = 0n, ephemeral: isEphemeral = false } = message
   const pubsubTopic = toPubsubTopic(contentTopic, { clusterId: CLUSTER, shardCount: SHARD_COUNT })

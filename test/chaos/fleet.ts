@@ -8,7 +8,7 @@ import { query } from '../../service-node/test/helpers/store.ts'
 import { waitFor } from '../../service-node/test/helpers/wait-for.ts'
 import { Random } from '../fuzz/random.ts'
 import type { Archives, Hashes } from './ledger.ts'
-import { ChaosProxy, type Weather } from './proxy.ts'
+import { ChaosProxy, SPARES_NODES, type Weather } from './proxy.ts'
 
 export const SHARD_COUNT = 2
 
@@ -40,6 +40,7 @@ export class Fleet {
   readonly #reader: Client
   /** What is known to be in the archives; what is in one stays there. */
   readonly #held = new Map<string, Hashes>()
+  #closing: Promise<void> | undefined
 
   private constructor(
     members: readonly Mutable<Member>[],
@@ -111,6 +112,9 @@ export class Fleet {
     const { node } = own
     own.node = undefined
     this.restarts++
+    if (SPARES_NODES) {
+      own.proxy.cutAll()
+    }
     await node?.close()
   }
 
@@ -155,7 +159,13 @@ export class Fleet {
     return archives
   }
 
+  /** Stops all there is; may be called again. */
   async close(): Promise<void> {
+    this.#closing ??= this.#close()
+    await this.#closing
+  }
+
+  async #close(): Promise<void> {
     await this.#reader.stop()
     await Promise.all(
       this.members.map(async ({ proxy, node }) => {

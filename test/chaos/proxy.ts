@@ -33,10 +33,10 @@ export interface Weather {
 const FAULT_BYTES = 12_000
 
 /**
- * Whether what clients send is corrupted, too. A websocket frame that is none ends the process of a service node: the listener
- * of @libp2p/websockets (10.1.21) does not listen to errors of its sockets. To be true once the service node does.
+ * The listener of @libp2p/websockets (10.1.21) bears two things badly, of which nodes are spared as long as theirs is not mended:
+ * a websocket frame that is none ends the process, and closing waits for connections on which nothing was sent.
  */
-const CORRUPTS_REQUESTS = false as boolean
+export const SPARES_NODES: boolean = true
 
 /** Longest stall, in milliseconds. */
 const MAX_STALL_MS = 400
@@ -170,7 +170,7 @@ export class ChaosProxy {
     const fate: Fate = {
       way,
       cutAt: at(cut),
-      corruptAt: at(way === 'out' && !CORRUPTS_REQUESTS ? 0 : corrupt),
+      corruptAt: at(way === 'out' && SPARES_NODES ? 0 : corrupt),
       stallAt: at(stall),
       stallMs: random.int(MAX_STALL_MS),
       blackholeAt: at(blackhole),

@@ -39,7 +39,11 @@ export interface ChaosReport {
   readonly violations: readonly string[]
 }
 
-/** Runs one seed: service nodes behind proxies, clients that push and walk, faults, then calm, and what is true of it all. */
+/**
+ * Runs one seed: service nodes behind proxies, clients that push and walk, faults, then calm, and what is true of it all.
+ *
+ * @throws an error that names the seed, if the nodes cannot be had at all
+ */
 export async function chaos(seed: number): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), 'waku-light-chaos-'))
   const ledger = new Ledger()
@@ -61,6 +65,8 @@ export async function chaos(seed: number): Promise<ChaosReport> {
     ).catch(() => undefined) // what is wrong is told below
     const archives = await fleet.end()
     return { ledger, violations: check(ledger, archives) }
+  } catch (cause) {
+    throw new Error(`--seed ${seed}: ${textOf(cause)}`, { cause })
   } finally {
     await fleet?.close()
     process.off('unhandledRejection', onUnhandled)
