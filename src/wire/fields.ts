@@ -132,7 +132,7 @@ function readScalar(bytes: Uint8Array, kind: ScalarKind, start: number, end: num
     case 'bytes':
       return bytes.subarray(start, end)
     case 'string':
-      return readText(bytes, start, end)
+      return decodeText(bytes.subarray(start, end), 'a string')
     case 'uint32':
       return smallVarint(bytes, start, end)
     case 'float':
@@ -194,10 +194,16 @@ export function varintEnd(bytes: Uint8Array, start: number, to: number, maxBytes
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function readText(bytes: Uint8Array, start: number, end: number): string {
+/**
+ * The text of UTF-8 bytes.
+ *
+ * @param what - its name in the error
+ * @throws {@link InvalidMessageError} for anything else
+ */
+export function decodeText(bytes: Uint8Array, what: string): string {
   try {
-    return decoder.decode(bytes.subarray(start, end))
+    return decoder.decode(bytes)
   } catch (cause) {
-    throw new InvalidMessageError('a string is not UTF-8', { cause })
+    throw new InvalidMessageError(`${what} is not UTF-8`, { cause })
   }
 }

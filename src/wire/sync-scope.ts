@@ -1,5 +1,6 @@
 import { InvalidArgumentError, InvalidMessageError, LimitExceededError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
+import { decodeText } from './fields.ts'
 import type { SyncReader, SyncWriter } from './sync-bytes.ts'
 import type { ShardScope, SyncPayloadLimits, TopicScope } from './sync-payload.ts'
 
@@ -76,12 +77,7 @@ function checkedNumber(value: number): number {
 }
 
 function toTopic(bytes: Uint8Array): string {
-  let topic: string
-  try {
-    topic = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (cause) {
-    throw new InvalidMessageError('a topic is not UTF-8', { cause })
-  }
+  const topic = decodeText(bytes, 'a topic')
   if (!isTopic(topic)) {
     throw new InvalidMessageError('a topic is empty or unprintable')
   }

@@ -1,9 +1,9 @@
 import { InvalidMessageError, LimitExceededError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
 import type { WakuMessage } from '../message/message.ts'
-import { visitFields } from './fields.ts'
+import { decodeText, type Fields, readFields } from './fields.ts'
 import { decodeWakuMessage, encodeWakuMessage } from './message.ts'
-import { SyncWriter } from './sync-bytes.ts'
+import { writeFields } from './write-fields.ts'
 
 /** Protocol id of Waku Sync's transfer: one frame a message, pushed by the side that has it. */
 export const TRANSFER_PROTOCOL = '/vac/waku/transfer/1.0.0'
@@ -17,10 +17,14 @@ export interface TransferredMessage {
   readonly message: WakuMessage
 }
 
-const DELIMITED = 2
+/** Both as bytes: which is which shows in what they hold. */
+interface EncodedTransfer {
+  readonly first: Uint8Array
+  readonly second: Uint8Array
+}
+
+const TRANSFER_FIELDS: Fields = { 1: ['first', 'bytes'], 2: ['second', 'bytes'] }
 const SLASH = 0x2f
-const FIRST_TAG = 0x0a
-const SECOND_TAG = 0x12
 
 /**
  * Encodes a message to transfer, in the reference node's order of fields: 1 is the pubsub topic, 2 the message. The
@@ -32,16 +36,10 @@ export function encodeTransfer({
   pubsubTopic,
   message
 }: TransferredMessage): Uint8Array<ArrayBuffer> {
-  const writer = new SyncWriter()
-  for (const [tag, bytes] of [
-    [FIRST_TAG, encodeText(pubsubTopic)],
-    [SECOND_TAG, encodeWakuMessage(message)]
-  ] as const) {
-    writer.byte(tag)
-    writer.varint(bytes.length)
-    writer.view(bytes)
-  }
-  const frame = writer.toBytes()
+  const frame = writeFields<EncodedTransfer>(
+    { first: encodeText(pubsubTopic), second: encodeWakuMessage(message) },
+    TRANSFER_FIELDS
+  )
   assertSize(frame.length)
   return frame
 }
@@ -55,29 +53,13 @@ export function encodeTransfer({
  */
 export function decodeTransfer(bytes: Uint8Array): TransferredMessage {
   assertSize(bytes.length)
-  const fields: [first?: Uint8Array, second?: Uint8Array] = []
-  visitFields(bytes, (fieldNumber, wireType, start, end) => {
-    if (wireType === DELIMITED && (fieldNumber === 1 || fieldNumber === 2)) {
-      fields[fieldNumber - 1] = bytes.subarray(start, end)
-    }
-  })
-  const [first, second] = fields
+  const { first, second } = readFields<Partial<EncodedTransfer>>(bytes, TRANSFER_FIELDS)
   if (first === undefined || second === undefined) {
     throw new InvalidMessageError('a transfer has no pubsub topic or no message')
   }
   const [topic, message] =
     second[0] === SLASH && first[0] !== SLASH ? [second, first] : [first, second]
-  try {
-    return {
-      pubsubTopic: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(topic),
-      message: decodeWakuMessage(message)
-    }
-  } catch (cause) {
-    if (cause instanceof TypeError) {
-      throw new InvalidMessageError('a pubsub topic is not UTF-8', { cause })
-    }
-    throw cause
-  }
+  return { pubsubTopic: decodeText(topic, 'a pubsub topic'), message: decodeWakuMessage(message) }
 }
 
 function assertSize(sizeBytes: number): void {
