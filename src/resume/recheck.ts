@@ -131,7 +131,7 @@ async function ask<T>(items: AsyncGenerator<T, void>): Promise<T | undefined> {
 async function fetchNew(
   job: Job,
   hashes: readonly Uint8Array[],
-  stretch: HistoryGap,
+  { from, to }: HistoryGap,
   peerId: string
 ): Promise<number> {
   const { archive, store } = job.components
@@ -145,10 +145,11 @@ async function fetchNew(
   }
   const options = { peerId: peerId || undefined, signal, onProgress }
   const found = await takeAll(store.lookup([...wanted.values()], options))
-  // What it named may be anything.
+  // What it named may be anything. Reference nodes name what is of the very end, too.
   const messages = job
     .filter(found)
-    .filter((message) => isWithin(message, stretch) && wanted.has(toHex(message.messageHash)))
+    .filter((message) => isWithin(message, { from, to: to + 1n }))
+    .filter(({ messageHash }) => wanted.has(toHex(messageHash)))
   const missing = wanted.size - messages.length
   job.count({ missing })
   await job.put(messages, { stage: 'recheck', peerId, fetched: found.length })

@@ -10,10 +10,17 @@ import {
 } from '../errors.ts'
 import { report } from '../lib/report.ts'
 import type { CallOptions } from '../options.ts'
-import type { ServicePeer } from '../transport/service-peers.ts'
-import type { StoreGeneration } from './generation.ts'
+import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
+import { protocolsOf, type StoreGeneration } from './generation.ts'
 import type { StoreProgress } from './page.ts'
 import type { LastDelivered, NodePosition, WalkPosition } from './position.ts'
+
+/** What {@link Failures.add} works with. */
+interface FailureInit extends Pick<CallOptions<StoreProgress>, 'signal'> {
+  readonly servicePeers: ServicePeers
+  readonly generations: readonly StoreGeneration[]
+  readonly onProgress?: ((event: StoreProgress) => void) | undefined
+}
 
 /** What went wrong at which node since a walk last made progress. */
 export class Failures {
@@ -28,14 +35,20 @@ export class Failures {
   add(
     { peerId }: Pick<ServicePeer, 'peerId'>,
     error: unknown,
-    { signal, onProgress }: Pick<CallOptions<StoreProgress>, 'signal' | 'onProgress'>
+    { servicePeers, generations, signal, onProgress }: FailureInit
   ): void {
     signal?.throwIfAborted()
     if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
       throw error
     }
     this.all.push({ peerId, error })
+    noteFault(servicePeers, { peerId }, generations, error)
     report(onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
+  }
+
+  /** True if a node might have answered, had there not been too many requests. */
+  get isBusy(): boolean {
+    return this.all.some(({ error }) => isRateLimit(error))
   }
 
   /** Those of one node. */
@@ -160,6 +173,18 @@ function isRefusedCursor([first, ...more]: readonly Error[]): boolean {
     ((first instanceof RemoteStatusError && !isRateLimit(first)) ||
       (first instanceof ProtocolViolationError && first.detail === 'position'))
   )
+}
+
+/** Holds against a node what it answered; what broke on the way there has been noted by the service peers themselves. */
+export function noteFault(
+  servicePeers: ServicePeers,
+  peer: ServicePeer,
+  generations: readonly StoreGeneration[],
+  error: Error
+): void {
+  if (!isTransient(error)) {
+    servicePeers.note?.(peer, protocolsOf(generations), error)
+  }
 }
 
 function isTransient(error: Error): boolean {

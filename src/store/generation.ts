@@ -19,6 +19,11 @@ export interface PageQuery {
   readonly messageHashes: readonly Uint8Array<ArrayBuffer>[]
 }
 
+/** The protocol of each generation. */
+export function protocolsOf(generations: readonly StoreGeneration[]): readonly string[] {
+  return generations.map(({ protocol }) => protocol)
+}
+
 /** One entry of a page, its message not decoded yet. */
 export interface RawEntry {
   /** 32 bytes; absent in generations that do not send it. */

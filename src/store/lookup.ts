@@ -9,7 +9,9 @@ import { report } from '../lib/report.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
 import { Failures } from './choice.ts'
 import type { StoreGeneration } from './generation.ts'
+import { protocolsOf } from './generation.ts'
 import type { Row, StoreProgress } from './page.ts'
+import { Patience } from './patience.ts'
 import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
 import { compareKeys } from './transforms.ts'
@@ -28,6 +30,8 @@ export interface LookupInit {
   /** The only node to ask. */
   readonly peerId?: string
   readonly requestTimeoutMs: number
+  /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   readonly onProgress?: (event: StoreProgress) => void
 }
 
@@ -60,12 +64,32 @@ export async function lookUp(
   signal: AbortSignal
 ): Promise<Row[]> {
   const generations = thatTellHashes(init.generations)
-  const failures = new Failures()
-  for (const peer of init.servicePeers.candidates()) {
+  const patience = new Patience(init)
+  for (;;) {
+    const failures = new Failures()
+    const rows = await askAll({ ...init, generations }, hashes, includeData, signal, failures)
+    if (rows !== undefined) {
+      return rows
+    }
+    await patience.bear(toError(failures), failures.isBusy, signal)
+  }
+}
+
+/** Asks one node after the other, until one answers; undefined if none does. */
+async function askAll(
+  init: LookupInit,
+  hashes: readonly Uint8Array<ArrayBuffer>[],
+  includeData: boolean,
+  signal: AbortSignal,
+  failures: Failures
+): Promise<Row[] | undefined> {
+  const { generations } = init
+  await init.servicePeers.reach?.(signal)
+  for (const peer of init.servicePeers.candidates(protocolsOf(generations))) {
     if (init.peerId !== undefined && init.peerId !== peer.peerId) {
       continue
     }
-    const session = new StoreSession({ ...init, generations, peer })
+    const session = new StoreSession({ ...init, peer })
     session.signal = signal
     try {
       return await ask(session, hashes, includeData, init.onProgress)
@@ -73,13 +97,17 @@ export async function lookUp(
       failures.add(peer, error, { ...init, signal })
     }
   }
+  return undefined
+}
+
+function toError(failures: Failures): Error {
   const { all } = failures
   if (all.length > 0 && all.every(({ error }) => hasErrorCode(error, 'ERR_UNSUPPORTED'))) {
-    throw new UnsupportedError('no service node looks up hashes', {
+    return new UnsupportedError('no service node looks up hashes', {
       cause: new NoUsablePeerError(all)
     })
   }
-  throw failures.toError()
+  return failures.toError()
 }
 
 async function ask(

@@ -66,6 +66,8 @@ export interface StoreClientInit {
   readonly generations?: readonly StoreGeneration[]
   /** For one request to one node, in milliseconds. @default 15000 */
   readonly requestTimeoutMs?: number
+  /** Waits for a number of milliseconds, or rejects when the signal is aborted. @default a timer */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
   /** The current time, in milliseconds since the Unix epoch. @default Date.now */
   readonly now?: () => number
 }

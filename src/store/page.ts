@@ -59,6 +59,8 @@ export type StoreProgress =
       }
     >
   | ProgressEvent<'store:rejected', RejectedEntry & { readonly peerId: string }>
+  /** All nodes that could go on have too many requests: they are left alone for a while. */
+  | ProgressEvent<'store:pause', { readonly pauseMs: number }>
   | ProgressEvent<'store:peer-failed', { readonly peerId: string; readonly error: Error }>
 
 /** A verified message and its place in the order. */

@@ -251,8 +251,9 @@ function preferring(servicePeers: ServicePeers, peerId: string | undefined): Ser
   return {
     network: (signal) => servicePeers.network(signal),
     request: (peer, request, signal) => servicePeers.request(peer, request, signal),
-    candidates: () =>
-      [...servicePeers.candidates()].sort(
+    note: (peer, protocols, error) => servicePeers.note?.(peer, protocols, error),
+    candidates: (protocols) =>
+      [...servicePeers.candidates(protocols)].sort(
         (a, b) => Number(b.peerId === peerId) - Number(a.peerId === peerId)
       )
   }

@@ -7,6 +7,8 @@ import {
   UnsupportedError
 } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
+import { noteFault } from './choice.ts'
+import { protocolsOf } from './generation.ts'
 import type { MessagePage, Row, StoredMessage } from './page.ts'
 import { encodePosition, type WalkPosition } from './position.ts'
 import { assertCount } from './running-walk.ts'
@@ -91,7 +93,8 @@ export class Roster<T extends Source> {
 
   /** Takes in nodes that were not asked yet, as many as are missing. */
   complete(): void {
-    for (const { peerId } of this.#init.servicePeers.candidates()) {
+    const { servicePeers, generations } = this.#init
+    for (const { peerId } of servicePeers.candidates(protocolsOf(generations))) {
       if (this.live.length >= this.#wanted) {
         return
       }
@@ -123,6 +126,7 @@ export class Roster<T extends Source> {
     if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
       throw new IncompleteHistoryError(encodePosition(position), error)
     }
+    noteFault(this.#init.servicePeers, source, this.#init.generations, error)
     source.failure ??= { error, after: position.last?.time }
     await source.close?.()
   }

@@ -3,7 +3,7 @@ import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
 import { report } from '../lib/report.ts'
 import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
-import type { PageQuery, RawPage, StoreGeneration } from './generation.ts'
+import { type PageQuery, protocolsOf, type RawPage, type StoreGeneration } from './generation.ts'
 import type { StoreProgress } from './page.ts'
 
 /** Largest page that is read, in bytes: 100 of the reference node's largest messages, and what surrounds them. */
@@ -61,7 +61,7 @@ export class StoreSession {
     const requestId = createRequestId()
     const { servicePeers, peer, requestTimeoutMs, onProgress } = this.#init
     const request = {
-      protocols: this.#generations.map(({ protocol }) => protocol),
+      protocols: protocolsOf(this.#generations),
       encode: (protocol: string) =>
         generationOf(this.#generations, protocol).encode(query, requestId),
       maxResponseBytes: MAX_PAGE_BYTES
@@ -79,6 +79,7 @@ export class StoreSession {
       requestId,
       peerId: reply.peerId
     })
+    servicePeers.note?.(peer, request.protocols)
     report(onProgress, {
       type: 'store:page',
       detail: {

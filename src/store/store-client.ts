@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
-import { assertTimeoutMs } from '../lib/deadline.ts'
+import { assertTimeoutMs, delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import type { ClientComponents } from '../transport/service-peers.ts'
 import { digestCriteria, type StoreCriteria, toCriteria } from './criteria.ts'
@@ -45,7 +45,7 @@ const MAX_PAGE_LIMIT = 1_000
  * ```
  */
 export class StoreClient {
-  readonly #init: Pick<WalkInit, 'servicePeers' | 'generations' | 'requestTimeoutMs'>
+  readonly #init: Pick<WalkInit, 'servicePeers' | 'generations' | 'requestTimeoutMs' | 'wait'>
   readonly #now: () => number
 
   /**
@@ -63,7 +63,8 @@ export class StoreClient {
       throw new InvalidArgumentError('generations', 'must not be empty')
     }
     assertPositive('requestTimeoutMs', requestTimeoutMs)
-    this.#init = { servicePeers: components.servicePeers, generations, requestTimeoutMs }
+    const { servicePeers } = components
+    this.#init = { servicePeers, generations, requestTimeoutMs, wait: init.wait ?? delay }
     this.#now = init.now ?? Date.now
   }
 

@@ -6,9 +6,10 @@ import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
 import { canGoOnByTime, chooseStep, Failures, type Step } from './choice.ts'
 import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
-import type { PageQuery, StoreGeneration } from './generation.ts'
+import { type PageQuery, protocolsOf, type StoreGeneration } from './generation.ts'
 import { inOrder, type MergedPage } from './merge.ts'
 import type { MessagePage, Row, SourcePage } from './page.ts'
+import { Patience } from './patience.ts'
 import { encodePosition, type LastDelivered, type WalkPosition } from './position.ts'
 import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
@@ -94,8 +95,18 @@ class Walk {
   /** The next page that holds something or is the last one, from whichever node gives it. */
   async next(signal: AbortSignal): Promise<MessagePage> {
     const network = await this.#init.servicePeers.network(signal)
+    const patience = new Patience(this.#init)
     for (;;) {
-      this.#leg ??= this.#begin(network)
+      if (this.#leg === undefined) {
+        await this.#init.servicePeers.reach?.(signal)
+        try {
+          this.#leg = this.#begin(network)
+        } catch (error) {
+          await patience.bear(error, this.#failures.isBusy, signal)
+          this.#failures = new Failures()
+          continue
+        }
+      }
       const leg = this.#leg
       leg.session.signal = signal
       try {
@@ -152,7 +163,7 @@ class Walk {
     const { criteria, servicePeers, peerId, generations, requestTimeoutMs, onProgress } = this.#init
     const subQueries = toSubQueries(criteria, network)
     const split = digestSplit(subQueries)
-    const candidates = servicePeers.candidates()
+    const candidates = servicePeers.candidates(protocolsOf(generations))
     const step = chooseStep(
       { candidates, generations, peerId, split },
       this.#position,

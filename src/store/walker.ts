@@ -18,6 +18,8 @@ export interface WalkInit {
   /** The only node to ask. */
   readonly peerId?: string
   readonly requestTimeoutMs: number
+  /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   /** For each page, whatever it takes. */
   readonly pageTimeoutMs: number
   readonly signal?: AbortSignal

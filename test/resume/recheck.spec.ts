@@ -61,6 +61,15 @@ describe('Resume.run, what nodes got late', () => {
     expect(world.hashQueries.map(({ peerId }) => peerId)).to.deep.equal(['peer-0', 'peer-1'])
   })
 
+  it('is stored where it is of the very end, which reference nodes name too', async () => {
+    const world = new World()
+    await done(world)
+    world.send(0, 'at the mark')
+    world.nowMs += 9 * HOUR_MS
+    expect((await done(world)).gap?.from).to.equal(at(START_MS))
+    expect(await world.texts()).to.deep.equal(['at the mark'])
+  })
+
   it('is no more than was asked for, whatever a node names', async () => {
     const world = new World()
     await done(world)

@@ -5,6 +5,7 @@ import {
   STORE_BETA4,
   STORE_QUERY_3,
   StoreClient,
+  type StoreProgress,
   type WalkOptions
 } from 'waku-light/store'
 import { STORE_BETA2 } from 'waku-light/store/beta2'
@@ -261,9 +262,10 @@ describe('StoreClient, when a node fails in a walk', () => {
   it('keeps the cursor in the position of the error where it is still good', async () => {
     for (const fault of [broken, expired, status(429)]) {
       const twice = fault === broken || fault === expired
-      const faults: Record<number, () => Uint8Array> = twice ? { 1: fault, 2: fault } : { 1: fault }
+      const times = twice ? [1, 2] : [1, 2, 3, 4]
+      const faults = Object.fromEntries(times.map((time) => [time, fault]))
       const peers = new FakePeers([failing(archivePeer(filled()), faults)])
-      const client = new StoreClient(peers)
+      const client = new StoreClient(peers, { wait: async () => undefined })
       const messages: unknown[] = []
       const error = await failureOf('ERR_INCOMPLETE_HISTORY', async () => {
         for await (const message of client.query(CRITERIA, { pageLimit: 2 })) {
@@ -276,6 +278,42 @@ describe('StoreClient, when a node fails in a walk', () => {
       expect(textsOf(rest)).to.deep.equal(['2', '3', '4', '5'])
       expect(query(peers.requests[before] as FakeRequest).paginationCursor).to.have.length(32)
     }
+  })
+
+  it('waits where the only node has too many requests, longer each time, then goes on with its cursor', async () => {
+    const faults = { 1: status(429), 2: status(429), 3: status(429), 5: status(429) }
+    const peers = new FakePeers([failing(archivePeer(filled()), faults)])
+    const waits: number[] = []
+    const client = new StoreClient(peers, {
+      wait: async (ms) => {
+        waits.push(ms)
+      }
+    })
+    const pauses: number[] = []
+    const onProgress = ({ type, detail }: StoreProgress): void => {
+      if (type === 'store:pause') {
+        pauses.push(detail.pauseMs)
+      }
+    }
+    const pages = await collect(client.queryPages(CRITERIA, { pageLimit: 2, onProgress }))
+    expect(textsOf(pages)).to.deep.equal(['0', '1', '2', '3', '4', '5'])
+    expect(pauses).to.deep.equal(waits)
+    for (const [index, longestMs] of [1000, 2000, 4000, 1000].entries()) {
+      expect(waits[index]).to.be.within(longestMs / 2, longestMs)
+    }
+    expect(waits).to.have.length(4)
+    const asked = peers.requests.slice(1, 5).map((request) => query(request).paginationCursor)
+    expect(asked.every((cursor) => cursor?.length === 32)).to.equal(true)
+  })
+
+  it('does not wait where another node can go on', async () => {
+    const peers = new FakePeers([
+      failing(archivePeer(filled(), 'busy'), { 0: status(429) }),
+      archivePeer(filled(), 'free')
+    ])
+    const wait = (): never => expect.fail('it waits')
+    const [page] = await collect(new StoreClient(peers, { wait }).queryPages(CRITERIA))
+    expect(page?.peerId).to.equal('free')
   })
 
   it('leaves the cursor out of the position of the error where the node refuses it', async () => {

@@ -175,7 +175,10 @@ describe(`StoreClient.queryPages (seed ${PROPERTY.seed})`, () => {
         const peers = archives.map((archive, index) =>
           faultyPeer(`peer-${index}`, archive, [generation.protocol], () => faults.shift())
         )
-        const client = new StoreClient(new FakePeers(peers), { generations: [generation] })
+        const client = new StoreClient(new FakePeers(peers), {
+          generations: [generation],
+          wait: async () => undefined
+        })
         const messages = await walkToEnd(client, criteria, given, [undefined, 'peer-1', undefined])
         expect(keys(messages)).to.deep.equal(order(expectedOf(stored, criteria), by, given.forward))
       }, 150))
@@ -192,7 +195,11 @@ describe(`StoreClient.queryPages (seed ${PROPERTY.seed})`, () => {
           faults.shift()
         )
       )
-      const messages = await walkToEnd(new StoreClient(new FakePeers(peers)), criteria, given)
+      const messages = await walkToEnd(
+        new StoreClient(new FakePeers(peers), { wait: async () => undefined }),
+        criteria,
+        given
+      )
       const expected = expectedOf(stored, criteria)
       expect(keys(messages).sort()).to.deep.equal(expected.map(({ hash }) => hash).sort())
       const times = messages.map(({ timestamp = 0n }) => timestamp)
@@ -208,7 +215,10 @@ describe(`StoreClient.queryPages (seed ${PROPERTY.seed})`, () => {
       const criteria = criteriaOf(given, 40n * SECOND)
       const faults = given.faults.filter((fault) => fault === undefined || fault === 'broken')
       const peer = faultyPeer('peer', archive, STORE_PROTOCOLS.slice(2), () => faults.shift())
-      const client = new StoreClient(new FakePeers([peer]), { generations: [STORE_BETA2] })
+      const client = new StoreClient(new FakePeers([peer]), {
+        generations: [STORE_BETA2],
+        wait: async () => undefined
+      })
       const messages = await walkToEnd(client, criteria, given)
       const expected = expectedOf(stored, criteria)
       expect(keys(messages).sort()).to.deep.equal(expected.map(({ hash }) => hash).sort())

@@ -1,0 +1,40 @@
+import { report } from '../lib/report.ts'
+import type { StoreProgress } from './page.ts'
+
+/** First pause where nodes have too many requests and there is no other one, in milliseconds; each next one is twice as long. */
+const MIN_PAUSE_MS = 1_000
+
+/** Such pauses in a row. */
+const MAX_PAUSES = 3
+
+/** How to build {@link Patience}. */
+export interface PatienceInit {
+  /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly onProgress?: ((event: StoreProgress) => void) | undefined
+}
+
+/** Waits for nodes that have too many requests, a bounded number of times. */
+export class Patience {
+  readonly #init: PatienceInit
+  #pauses = 0
+
+  constructor(init: PatienceInit) {
+    this.#init = init
+  }
+
+  /**
+   * Waits, longer each time, jittered down to the half.
+   *
+   * @param isBusy - whether it would help
+   * @throws what it was that failed, if it would not or there was enough of it; or the signal's own reason
+   */
+  async bear(error: unknown, isBusy: boolean, signal: AbortSignal): Promise<void> {
+    if (!isBusy || this.#pauses === MAX_PAUSES) {
+      throw error
+    }
+    const pauseMs = MIN_PAUSE_MS * 2 ** this.#pauses++ * (0.5 + Math.random() / 2)
+    report(this.#init.onProgress, { type: 'store:pause', detail: { pauseMs } })
+    await this.#init.wait(pauseMs, signal)
+  }
+}
