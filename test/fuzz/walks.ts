@@ -57,7 +57,11 @@ export async function fuzzWalk(random: Random): Promise<number> {
     onSilence: () => giveUp.abort(reason)
   })
   const generations = [STORE_QUERY_3, STORE_BETA4, STORE_BETA2]
-  const client = new StoreClient(peers, { generations, now: () => NOW })
+  const client = new StoreClient(peers, {
+    generations,
+    now: () => NOW,
+    wait: async () => undefined
+  })
   const { signal } = giveUp
   const direction = random.pick(['forward', 'backward'] as const)
   const options = { direction, pageLimit: 1 + random.int(10), signal }
