@@ -218,11 +218,11 @@ describe('resume', () => {
         toEntry(wrong, TOPIC, new Uint8Array(32)),
         toEntry(ephemeral),
         toEntry(large),
-        toEntry(foreign, '/waku/2/rs/42/1'),
+        toEntry(foreign, '/waku/2/rs/42/2'),
         toEntry(good)
       ]
     }))
-    const node = await start({ databaseFile, maxMessageBytes: 1_000 })
+    const node = await start({ databaseFile, shards: [0, 1], maxMessageBytes: 1_000 })
     await liar.dial(node)
     expect(await node.resumed).to.include({ status: 'done', added: 1 })
     const client = await resources.client()
@@ -263,17 +263,25 @@ describe('resume', () => {
     expect(uninvited.requests).to.deep.equal([])
   })
 
-  it('resumes again after all peers were lost', async () => {
-    const [first, second] = [await start(), await nodeWith([[1, 6]])]
-    const node = await start({ resume: true, peers: [first.multiaddrs[0] ?? ''] })
+  it('resumes again after all peers were lost, from when it lost them', async () => {
+    const [first, second] = [await start(), await nodeWith([])]
+    const resume = { markIntervalMs: 2, windowMs: HOUR_MS / 3 }
+    const ends: object[] = []
+    const logger = toLogger((_level, data, text) => text === 'resumed' && ends.push(data))
+    const node = await start({ resume, logger, peers: [first.multiaddrs[0] ?? ''] })
     expect(await node.resumed).to.include({ status: 'done', added: 0 })
-    // it had no connection for two hours, as its clock has it
-    behindMs = -2 * HOUR_MS
     await first.close()
     await waitFor('the peer to be lost', () => node.relayPeerCount(TOPIC) === 0)
-    const later = await pushTo(second.node, 3)
+    // some time passes, as the clocks have it
+    behindMs = -0.25 * HOUR_MS
+    const missed = await pushTo(second.node, 3)
+    behindMs = -0.4 * HOUR_MS
+    missed.push(...(await pushTo(second.node, 30)))
     await node.connect(second.address)
-    await waitFor('what was missed', () => node.messageCount() === later.length)
+    await waitFor('the end of it', () => ends.length === 2)
+    expect(node.messageCount()).to.equal(missed.length)
+    // it noted no time at which nobody relayed to it
+    expect(ends[1]).to.include({ added: missed.length }).and.to.have.property('gap')
   })
 
   it('keeps until when it was online while it is', async () => {

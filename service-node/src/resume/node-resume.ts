@@ -36,7 +36,8 @@ export interface NodeResumeInit {
 
 /**
  * Asks peers for what was relayed while this node was down: once one is connected, after each time that all were lost, and
- * again with growing pauses if it fails. In between it keeps the time until which the archive is known to be whole.
+ * again with growing pauses if it fails. In between it keeps the time until which the archive is known to be whole, and every
+ * half an hour asks by hash for what relay may have lost.
  */
 export class NodeResume {
   readonly #init: NodeResumeInit
@@ -75,7 +76,6 @@ export class NodeResume {
       await this.#create(options.resume.windowMs).follow({
         intervalMs: options.resume.markIntervalMs,
         onProgress: (event) => this.#record(event),
-        recheckIntervalMs: Number.POSITIVE_INFINITY,
         signal
       })
     } catch (reason) {
@@ -101,6 +101,7 @@ export class NodeResume {
         store: {
           queryPages: store.queryPages.bind(store),
           lookup: store.lookup.bind(store),
+          queryHashes: store.queryHashes.bind(store),
           follow: relayTail(() => peers.candidates().length > 0)
         }
       },
@@ -108,7 +109,7 @@ export class NodeResume {
         pubsubTopic: pubsubTopics.length === 1 ? pubsubTopics[0] : undefined,
         // What is older would be deleted at once.
         windowMs: Math.min(windowMs, retention.maxAgeMs),
-        // What nodes get from each other later is for sync.
+        // Relay may have lost something since the last time; what peers lack themselves by then is for sync.
         healingMs: 0,
         now: () => Number(now() / 1_000_000n)
       }
