@@ -7,7 +7,7 @@ import {
   STORE_QUERY_3_PROTOCOL
 } from 'waku-light/wire'
 import { Archive } from '../helpers/archive.ts'
-import { collect, failureOf } from '../helpers/collect.ts'
+import { collect, failureOf, messageAt } from '../helpers/collect.ts'
 import { FakePeers } from '../helpers/fake-peers.ts'
 import { archivePeer, CONTENT_TOPIC, PUBSUB_TOPIC } from '../helpers/store-peers.ts'
 
@@ -114,6 +114,18 @@ describe('StoreClient, requests', () => {
         ...criteria
       })
     }
+  })
+
+  it('of a range of no length bring nothing, though a node sends what is at its end', async () => {
+    const archive = new Archive()
+    archive.add(messageAt(5n, 'at the end'), PUBSUB_TOPIC)
+    const peers = new FakePeers([archivePeer(archive)])
+    const criteria = { ...CRITERIA, timeStart: 5n, timeEnd: 5n }
+    const pages = await collect(new StoreClient(peers).queryPages(criteria))
+    expect(
+      pages.map(({ messages, completeness }) => [messages.length, completeness])
+    ).to.deep.equal([[0, 'complete']])
+    expect(peers.requests).to.have.length(1)
   })
 
   it('differ from those of another client in a random id alone', async () => {
