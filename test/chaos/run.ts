@@ -89,14 +89,22 @@ async function live(world: World, random: Random): Promise<void> {
   const follower = random.chance(0.4) ? new Follower(world, first, fork(), timeStart) : undefined
   const outbox = random.chance(0.6) ? new ChaosOutbox(world, first, fork()) : undefined
 
+  let isClosed = false
   const startedAt = performance.now()
   const isOver = (): boolean => performance.now() - startedAt > STORM_MS
   const raging = fleet.members.map((member) => rage(world, member, fork(), isOver))
   const calls = crews.flatMap((crew) =>
-    Array.from({ length: LANES }, (_, lane) => work(world, crew, fork(), lane, isOver))
+    Array.from({ length: LANES }, (_, lane) =>
+      work(world, crew, fork(), lane, () => isOver() || (crew === doomed && isClosed))
+    )
   )
   const closeAt = random.int(STORM_MS)
-  const closing = doomed && rest(closeAt).then(() => close(world, doomed))
+  const closing =
+    doomed &&
+    rest(closeAt).then(async () => {
+      isClosed = true // what is under way ends by it
+      await close(world, doomed)
+    })
   await Promise.all([...raging, darken(world, fork()), outbox?.run(first.name)])
   for (const { proxy } of fleet.members) {
     proxy.calm()
