@@ -91,10 +91,6 @@ export class Counts {
     }
   }
 
-  get(name: string): number {
-    return this.#counts.get(name) ?? 0
-  }
-
   /** All of them whose name begins so. */
   list(prefix: string): [string, number][] {
     return [...this.#counts].filter(([name]) => name.startsWith(prefix))
