@@ -14,7 +14,7 @@ const HISTORY_MS = 9_000
 const STEP_MS = 150
 
 /** How many are pushed at once. */
-const LANES = 8
+const LANES = 40
 
 /**
  * Fills all archives, without faults, before anything else.
