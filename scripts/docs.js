@@ -43,6 +43,7 @@ async function readme(name) {
       continue
     }
     const table = await make()
+    if (table === undefined) continue
     const replaced = text.replace(pattern, (_, open, close) => `${open}\n${table}\n\n${close}`)
     if (check && replaced !== text) {
       problems.push(`${name}: the table of ${marker} is not that of the source (npm run docs)`)

@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './package.js'
 
-/** Markdown; a table for each of the benches named here that was run. */
+/** Markdown; undefined while one of the benches has kept nothing yet: the README then stays as it is. */
 export function benchTables() {
-  return [consumer, throughput, roundTrips, growth].flatMap((make) => make() ?? []).join('\n\n')
+  const tables = [consumer, throughput, roundTrips, growth].map((make) => make())
+  return tables.includes(undefined) ? undefined : tables.join('\n\n')
 }
 
 function consumer() {
@@ -70,8 +71,8 @@ function growth() {
   const run = lastRun('growth')
   const names = {
     walkUs: 'by the clock, each message verified',
-    clientCpuUs: "of that the client's processor time",
-    nodeCpuUs: "of that the service node's",
+    clientCpuUs: 'processor time of the client',
+    nodeCpuUs: 'processor time of the service node',
     rawUs: 'by the clock, frames not decoded',
     frontUs: 'the first pages alone',
     middleUs: 'pages from the middle alone'
@@ -102,11 +103,17 @@ function section(run, what, [head, rows]) {
     .map(([name, version]) => `, ${name} ${version}`)
     .join('')
   return [
-    `${what} (${date}, ${machine.cores} cores of ${machine.cpu}, load ${machine.loadAtStart} at the start, Node ${versions.node}${others}):`,
-    [head, head.map((_, column) => (column === 0 ? '---' : '---:')), ...rows]
-      .map((cells) => `| ${cells.join(' | ')} |`)
-      .join('\n')
+    `${what} (${date}, ${machine.cores} cores of ${machine.cpu} under a load of ${machine.loadAtStart}, Node ${versions.node}${others}):`,
+    [
+      row(head),
+      `|${head.map((_, column) => (column === 0 ? '---' : '---:')).join('|')}|`,
+      ...rows.map(row)
+    ].join('\n')
   ].join('\n\n')
+}
+
+function row(cells) {
+  return `| ${cells.join(' | ')} |`
 }
 
 function number(value) {
