@@ -1,11 +1,11 @@
 // Catching up: what others said while this page was closed or offline, and then whatever comes. The messages go into the
 // archive; here is what to tell about them.
+import { fromMilliseconds } from 'waku-light/message'
 import { RESUME_DEFAULTS, type Resume, type ResumeProgress } from 'waku-light/resume'
 import type { CatchUpState, Stretch } from './model.ts'
 import { describeError } from './words.ts'
 
 const FOLLOW_INTERVAL_MS = 1_500
-const NANOSECONDS_PER_MS = 1_000_000n
 
 export class CatchUp {
   readonly #resume: Resume
@@ -18,6 +18,9 @@ export class CatchUp {
   #since: bigint | undefined
   /** Messages of the absence that came so far. */
   #count = 0
+  /** Times of those that came before it was known how long it was. */
+  readonly #early: bigint[] = []
+  readonly #openedAt = fromMilliseconds(Date.now())
   #filling: Promise<void> | undefined
   #following = new AbortController()
 
@@ -92,6 +95,11 @@ export class CatchUp {
    * @returns false for one that has just been said
    */
   note(time: bigint): boolean {
+    if (this.#state.state === 'waiting') {
+      const isLate = time < this.#openedAt
+      this.#early.push(...(isLate ? [time] : []))
+      return isLate
+    }
     const { from, to } = this.#absence ?? { from: 0n, to: 0n }
     const isLate = time >= from && time < to
     this.#count += isLate ? 1 : 0
@@ -108,6 +116,7 @@ export class CatchUp {
       if (this.#state.state === 'waiting' && this.#since !== undefined) {
         this.#set({ state: 'running', since: this.#since })
       }
+      this.#early.splice(0).forEach((time) => this.note(time))
     } else if (event.type === 'resume:ended' && event.detail.status === 'failed') {
       this.#set({ state: 'failed', reason: describeError(event.detail.error) })
     } else if (event.type === 'resume:ended') {
@@ -139,7 +148,7 @@ export class CatchUp {
 
 /** Resume reaches back a little behind the time at which this page was last up to date. */
 function lastSeen(from: bigint, to: bigint): bigint {
-  return earliest(from + BigInt(RESUME_DEFAULTS.overlapMs) * NANOSECONDS_PER_MS, to)
+  return earliest(from + fromMilliseconds(RESUME_DEFAULTS.overlapMs), to)
 }
 
 function earliest(a: bigint, b: bigint): bigint {

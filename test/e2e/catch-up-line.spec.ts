@@ -91,6 +91,17 @@ describe('CatchUp of the example page', () => {
     await close()
   })
 
+  it('counts what came before it was known since when', async () => {
+    const { catchUp, lines, tell, settled, close } = catchUpWith()
+    expect(catchUp.note(NOON - 1n)).to.equal(true)
+    expect(catchUp.note(NOON - 2n * HOUR)).to.equal(true)
+    tell(started(NOON - HOUR, NOON))
+    tell(ended(toDone(NOON)))
+    await settled()
+    expect(lines.at(-1)).to.match(/^Caught up: 1 message since /)
+    await close()
+  })
+
   it('tells of an outage only if something was said meanwhile', async () => {
     const { catchUp, lines, tell, settled, close } = catchUpWith()
     for (const end of [NOON, NOON + HOUR]) {
