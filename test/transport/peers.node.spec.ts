@@ -173,6 +173,24 @@ describe('createServicePeers', () => {
     expect(order(echoes)[0]).to.equal(flaky.peerId)
   })
 
+  it('puts nodes behind that are known to lack a service, and such as could not be reached for another', async () => {
+    const dead = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
+    const lacking = await startScriptedNode({ noEcho: true })
+    const other = await startScriptedNode()
+    const node = await startLightNode([lacking.address, dead, other.address])
+    const { servicePeers } = node
+    const order = (protocols: string[]): string[] =>
+      servicePeers.candidates(protocols).map(({ peerId }) => peerId)
+    await new Promise<void>((resolve) => {
+      node.onStateChange(({ status }) => status === 'incompatible' && resolve())
+    })
+    expect(order([ECHO_PROTOCOL])).to.deep.equal([PEER_ID, other.peerId, lacking.peerId])
+    const ping = '/ipfs/ping/1.0.0'
+    expect(order([ping])).to.deep.equal([lacking.peerId, PEER_ID, other.peerId])
+    await caught(askEcho(node, { peerId: PEER_ID, protocols: [ping] }))
+    expect(order([ECHO_PROTOCOL])).to.deep.equal([other.peerId, PEER_ID, lacking.peerId])
+  })
+
   it('holds nothing against a node while there is no network at all', async () => {
     const dead = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
     const good = await startScriptedNode()
