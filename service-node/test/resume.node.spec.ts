@@ -251,6 +251,22 @@ describe('resume', () => {
     expect(node.messageCount()).to.equal(50)
   })
 
+  it('turns to another peer when one goes on for too long', async () => {
+    const databaseFile = await fileOf(3)
+    const { hashes, node: honest } = await nodeWith([[1, 12]])
+    let time = now() - 2n * HOUR
+    const slow = await startStorePeer(resources, () => {
+      const [message] = toMessages(1, time++)
+      return { messages: message ? [toEntry(message)] : [], paginationCursor: hashOf(message) }
+    })
+    const node = await start({ databaseFile, requestTimeoutMs: 100 })
+    await slow.dial(node)
+    await waitFor('it to be asked', () => slow.requests.length > 0)
+    await honest.connect(node.multiaddrs[0] ?? '')
+    expect(await node.resumed).to.include({ status: 'done' })
+    expect(node.messageCount()).to.be.at.least(1 + slow.requests.length - 1 + hashes.length)
+  })
+
   it('takes the word of those peers only that it was told to connect to', async () => {
     const databaseFile = await fileOf(2)
     const { hashes, address } = await nodeWith([[1, 4]])

@@ -13,8 +13,12 @@ import { errorMessage } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { StorePeers } from '../store-peers.ts'
+import { boundedPages } from './bounded-pages.ts'
 import { relayTail } from './relay-tail.ts'
 import { toResumeArchive } from './resume-archive.ts'
+
+/** One peer is asked for as long as so many requests may take, five minutes by default, before it is another one's turn. */
+const MAX_REQUEST_TIMES = 10
 
 /** What became of the first catching up after a start. */
 export type Resumed =
@@ -99,7 +103,10 @@ export class NodeResume {
         archive: toResumeArchive(archive, options),
         node,
         store: {
-          queryPages: store.queryPages.bind(store),
+          queryPages: boundedPages(
+            store.queryPages.bind(store),
+            options.requestTimeoutMs * MAX_REQUEST_TIMES
+          ),
           lookup: store.lookup.bind(store),
           queryHashes: store.queryHashes.bind(store),
           follow: relayTail(() => peers.candidates().length > 0)
