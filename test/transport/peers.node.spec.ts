@@ -98,12 +98,10 @@ describe('createServicePeers', () => {
   })
 
   it('lets the next request in when one is aborted, running or waiting', async () => {
-    const held: (() => void)[] = []
+    const released = Promise.withResolvers<void>()
     const service = await startScriptedNode({
       echo: async (stream) => {
-        await new Promise<void>((resolve) => {
-          held.push(resolve)
-        })
+        await released.promise
         await echo(stream)
       }
     })
@@ -121,10 +119,7 @@ describe('createServicePeers', () => {
     running.abort(reason)
     expect(await caught(one)).to.equal(reason)
     await reached.promise
-    while (held.length < 2) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    held[1]?.()
+    released.resolve()
     expect((await three).bytes).to.deep.equal(BODY)
   })
 
