@@ -26,8 +26,10 @@ export interface Growth {
   readonly frontUs: number
   /** As many pages from the middle. */
   readonly middleUs: number
-  /** Memory at its peak over what it was before the walk. */
+  /** The process at its peak over what it was before the walk; what is collected late counts. */
   readonly peakMiB: number
+  /** What is still held after the walk, and after collecting, over what was held before it. */
+  readonly keptMiB: number
 }
 
 const NETWORK = { clusterId: 66, shardCount: 8 }
@@ -57,7 +59,7 @@ async function measure(node: LightNode): Promise<Growth> {
   await repeated(WARM_COUNT, () => walk(store, { pages: PART_PAGES }))
   await repeated(WARM_COUNT, () => readRaw(node, PART_PAGES))
 
-  globalThis.gc?.()
+  const heldBefore = heldBytes()
   const idle = process.memoryUsage.rss()
   let peak = idle
   const nodeStart = await nodeCpuUs()
@@ -67,6 +69,7 @@ async function measure(node: LightNode): Promise<Growth> {
   )
   const own = process.cpuUsage(ownStart)
   const nodeEnd = await nodeCpuUs()
+  const keptMiB = (heldBytes() - heldBefore) / 2 ** 20
   const walked = Math.max(1, Math.ceil(TIMED_COUNT / count)) * count
   return {
     walkUs,
@@ -75,8 +78,15 @@ async function measure(node: LightNode): Promise<Growth> {
     rawUs: await repeated(TIMED_COUNT, () => readRaw(node)),
     frontUs: await repeated(TIMED_COUNT, () => walk(store, { pages: PART_PAGES })),
     middleUs: await repeated(TIMED_COUNT, () => walk(store, { pages: PART_PAGES, middle })),
-    peakMiB: (peak - idle) / 2 ** 20
+    peakMiB: (peak - idle) / 2 ** 20,
+    keptMiB
   }
+}
+
+function heldBytes(): number {
+  globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
 }
 
 /** Does it until so many messages went by; microseconds for each of them. */

@@ -75,7 +75,9 @@ function growth() {
     nodeCpuUs: 'processor time of the service node',
     rawUs: 'by the clock, frames not decoded',
     frontUs: 'the first pages alone',
-    middleUs: 'pages from the middle alone'
+    middleUs: 'pages from the middle alone',
+    peakMiB: 'peak memory over idle, MiB',
+    keptMiB: 'of that still held afterwards, MiB'
   }
   return section(
     run,
