@@ -77,7 +77,7 @@ function growth() {
     frontUs: 'the first pages alone',
     middleUs: 'pages from the middle alone',
     peakMiB: 'peak memory over idle, MiB',
-    keptMiB: 'of that still held afterwards, MiB'
+    keptMiB: 'still held afterwards, more than before, MiB'
   }
   return section(
     run,
