@@ -7,10 +7,10 @@ import type { ConnectionEncrypter, Libp2p, PrivateKey } from '@libp2p/interface'
 import { mplex } from '@libp2p/mplex'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
-import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import type { ResolvedOptions } from './options.ts'
 import { RELAY_PROTOCOL } from './relay.ts'
+import { carefulWebSockets } from './websockets.ts'
 
 /** The libp2p node underneath. */
 export type RelayNode = Libp2p<{ pubsub: GossipSub }>
@@ -36,7 +36,7 @@ export function createRelayNode(
     nodeInfo: { userAgent: 'waku-light-service-node' },
     transports: [
       tcp(),
-      webSockets(tls === undefined ? {} : { https: { cert: tls.cert, key: tls.key } })
+      carefulWebSockets(tls === undefined ? {} : { https: { cert: tls.cert, key: tls.key } })
     ],
     connectionEncrypters: [patientNoise()],
     streamMuxers: [

@@ -58,7 +58,14 @@ export async function follow(init: FollowInit): Promise<never> {
       if (isFinal(result)) {
         throw result.error
       }
-      await pause(settings, failures++, AbortSignal.any([signal, until]))
+      // whoever connects now may be the first that does: what failed for want of a node is tried again
+      const connected = new AbortController()
+      const end = node?.onConnectionChange?.((change) => change.connected && connected.abort())
+      try {
+        await pause(settings, failures++, AbortSignal.any([signal, until, connected.signal]))
+      } finally {
+        end?.()
+      }
     }
   } finally {
     unwatch()

@@ -10,7 +10,7 @@ export interface LivenessInit {
   readonly timeoutMs: number
   /** Asks for a sign of life; rejects if there is none. */
   readonly ping: (connection: Connection, signal: AbortSignal) => Promise<void>
-  /** When something came on a connection the last time, in milliseconds since the Unix epoch; 0 where nobody knows. */
+  /** When something came on a connection the last time, on the clock of `performance.now`; 0 where nobody knows. */
   readonly heardAtMs: (connection: Connection) => number
 }
 
@@ -26,7 +26,6 @@ interface Watched {
 export class Liveness {
   readonly #init: LivenessInit
   readonly #watched = new Map<Connection, Watched>()
-  readonly #closing = new AbortController()
 
   constructor(init: LivenessInit) {
     this.#init = init
@@ -50,24 +49,15 @@ export class Liveness {
     }
   }
 
-  /** Ends the watch. */
-  close(): void {
-    this.#closing.abort()
-    for (const { timer } of this.#watched.values()) {
-      clearTimeout(timer)
-    }
-    this.#watched.clear()
-  }
-
   #schedule(connection: Connection, watched: Watched): void {
     const { intervalMs, heardAtMs } = this.#init
     if (intervalMs === Infinity || !this.#watched.has(connection)) {
       return
     }
-    const silenceMs = Math.max(0, Date.now() - heardAtMs(connection))
+    const silenceMs = Math.max(0, performance.now() - heardAtMs(connection))
     const dueMs = silenceMs < intervalMs ? intervalMs - silenceMs : intervalMs
     watched.timer = setTimeout(() => {
-      if (Date.now() - heardAtMs(connection) < intervalMs) {
+      if (performance.now() - heardAtMs(connection) < intervalMs) {
         this.#schedule(connection, watched)
       } else {
         this.#ask(connection, watched)
@@ -83,12 +73,10 @@ export class Liveness {
     watched.isAsked = true
     const { timeoutMs, ping, heardAtMs } = this.#init
     const heardBefore = heardAtMs(connection)
-    withDeadline('ping', { signal: this.#closing.signal }, timeoutMs, (signal) =>
-      ping(connection, signal)
-    )
+    withDeadline('ping', {}, timeoutMs, (signal) => ping(connection, signal))
       .catch((cause: unknown) => {
         // behind a large answer a ping may be late: what comes shows that the link is alive
-        if (!this.#closing.signal.aborted && heardAtMs(connection) <= heardBefore) {
+        if (heardAtMs(connection) <= heardBefore) {
           connection.abort(new ConnectionError('the link is dead', { cause }))
         }
       })

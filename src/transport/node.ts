@@ -255,7 +255,6 @@ class StartedLightNode implements LightNode {
   async #close(): Promise<void> {
     this.#onState()
     this.#ending.abort()
-    this.#liveness.close()
     await this.servicePeers.close()
     await this.#keeping
     // A graceful close waits for the peer, which may be gone.

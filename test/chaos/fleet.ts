@@ -8,7 +8,7 @@ import { query } from '../../service-node/test/helpers/store.ts'
 import { waitFor } from '../../service-node/test/helpers/wait-for.ts'
 import { Random } from '../fuzz/random.ts'
 import type { Archives, Hashes } from './ledger.ts'
-import { ChaosProxy, SPARES_NODES, type Weather } from './proxy.ts'
+import { ChaosProxy, type Weather } from './proxy.ts'
 
 export const SHARD_COUNT = 2
 
@@ -112,9 +112,6 @@ export class Fleet {
     const { node } = own
     own.node = undefined
     this.restarts++
-    if (SPARES_NODES) {
-      own.proxy.cutAll()
-    }
     await node?.close()
   }
 

@@ -32,12 +32,6 @@ export interface Weather {
 /** Within how many bytes of a connection a fault comes: after the handshakes, mostly. */
 const FAULT_BYTES = 12_000
 
-/**
- * The listener of @libp2p/websockets (10.1.21) bears two things badly, of which nodes are spared as long as theirs is not mended:
- * a websocket frame that is none ends the process, and closing waits for connections on which nothing was sent.
- */
-export const SPARES_NODES: boolean = true
-
 /** Longest stall, in milliseconds. */
 const MAX_STALL_MS = 400
 
@@ -170,7 +164,7 @@ export class ChaosProxy {
     const fate: Fate = {
       way,
       cutAt: at(cut),
-      corruptAt: at(way === 'out' && SPARES_NODES ? 0 : corrupt),
+      corruptAt: at(corrupt),
       stallAt: at(stall),
       stallMs: random.int(MAX_STALL_MS),
       blackholeAt: at(blackhole),

@@ -1,5 +1,10 @@
 import type { ClientComponents, NetworkConfig, ServicePeer, ServicePeers } from 'waku-light'
-import { LimitExceededError, UnsupportedError } from 'waku-light/errors'
+import {
+  LimitExceededError,
+  RemoteStatusError,
+  UnsupportedError,
+  type WakuLightError
+} from 'waku-light/errors'
 
 type ExchangeRequest = Parameters<ServicePeers['request']>[1]
 type ExchangeReply = Awaited<ReturnType<ServicePeers['request']>>
@@ -31,6 +36,8 @@ export const NETWORK: NetworkConfig = { clusterId: 1, shardCount: 8 }
 /** Service peers that answer from scripts, and a record of what they were asked. */
 export class FakePeers implements ServicePeers, ClientComponents {
   readonly requests: FakeRequest[] = []
+  /** What the client made of each answer: `good`, or the code of the error. */
+  readonly notes: string[] = []
   /** Requests that have been neither answered nor given up. */
   pending = 0
   networkCalls = 0
@@ -59,6 +66,15 @@ export class FakePeers implements ServicePeers, ClientComponents {
 
   candidates(): readonly ServicePeer[] {
     return this.#peers.map(({ peerId }) => ({ peerId }))
+  }
+
+  note({ peerId }: ServicePeer, protocols: readonly string[], error?: Error): void {
+    const status = error instanceof RemoteStatusError ? ` ${error.statusCode}` : ''
+    const verdict = error === undefined ? 'good' : `${(error as WakuLightError).code}${status}`
+    this.notes.push(`${peerId}: ${verdict}`)
+    if (protocols.length === 0) {
+      throw new Error('a note for nothing')
+    }
   }
 
   async request(

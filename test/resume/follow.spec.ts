@@ -19,7 +19,7 @@ class Follower {
   readonly ended: Promise<unknown>
   readonly #controller = new AbortController()
   readonly #resume: ReturnType<typeof createResume>
-  #onConnectionChange: (change: { peerId: string; connected: boolean }) => void = () => undefined
+  readonly #listeners = new Set<(change: { peerId: string; connected: boolean }) => void>()
   #wake: () => void = () => undefined
   #check: () => void = () => undefined
 
@@ -39,10 +39,8 @@ class Follower {
       servicePeers: world.peers,
       connectedPeers: ['peer-0'],
       onConnectionChange: (listener: (change: { peerId: string; connected: boolean }) => void) => {
-        this.#onConnectionChange = listener
-        return () => {
-          this.#onConnectionChange = () => undefined
-        }
+        this.#listeners.add(listener)
+        return () => this.#listeners.delete(listener)
       }
     }
     const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
@@ -90,7 +88,9 @@ class Follower {
   }
 
   connection(connected: boolean): void {
-    this.#onConnectionChange({ peerId: 'peer-0', connected })
+    for (const listener of [...this.#listeners]) {
+      listener({ peerId: 'peer-0', connected })
+    }
   }
 
   wake(): void {
@@ -109,6 +109,8 @@ class Follower {
     const reason = new Error('enough')
     this.#controller.abort(reason)
     expect(await this.ended).to.equal(reason)
+    await new Promise((resolve) => setTimeout(resolve)) // an abort is told before all is put away
+    expect(this.#listeners.size).to.equal(0)
   }
 }
 
@@ -254,7 +256,10 @@ describe('Resume.follow', () => {
     follower.connection(false)
     follower.connection(true)
     await follower.until(() => follower.sleeps.length === 3)
-    expect(follower.sleeps).to.deep.equal([1000, 2000, 4000])
+    // the first node at all, after a start without one, is as good as one that comes back
+    follower.connection(true)
+    await follower.until(() => follower.sleeps.length === 4)
+    expect(follower.sleeps).to.deep.equal([1000, 2000, 4000, 8000])
     world.onRequest = () => undefined
     world.send(0, 'at last')
     follower.wake()
@@ -264,7 +269,7 @@ describe('Resume.follow', () => {
     }
     follower.connection(false)
     follower.connection(true)
-    await follower.until(() => follower.sleeps.length === 4)
+    await follower.until(() => follower.sleeps.length === 5)
     expect(follower.sleeps.at(-1)).to.equal(1000)
     await follower.stop()
   })

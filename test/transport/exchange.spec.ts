@@ -47,6 +47,31 @@ function send(...bytes: number[]): (stream: Stream) => Promise<void> {
 describe('exchange', () => {
   afterEach(closeMemoryConnections)
 
+  it('writes a large request in pieces, less than any window at once', async () => {
+    const received = Promise.withResolvers<Uint8Array>()
+    const memory = connectInMemory(async (stream) => {
+      const frames = lpStream(stream, { maxDataLength: 1_000_000, maxBufferSize: 2_000_000 })
+      received.resolve((await frames.read()).subarray())
+      await frames.write(REPLY)
+      await stream.close()
+    })
+    const sizes: number[] = []
+    const { newStream } = memory.connection
+    memory.connection.newStream = async (...all) => {
+      const stream = await newStream(...all)
+      const { send } = stream
+      stream.send = (data) => {
+        sizes.push(data.byteLength)
+        return send.call(stream, data)
+      }
+      return stream
+    }
+    const body = new Uint8Array(700_000).map((_, index) => index % 251)
+    await ask(memory.connection, { encode: () => body })
+    expect(await received.promise).to.deep.equal(body)
+    expect(Math.max(...sizes)).to.be.at.most(200_000)
+  })
+
   it('resolves with the reply and the protocol, and leaves neither stream nor listener', async () => {
     const received: Uint8Array[] = []
     const memory = connectInMemory(async (stream) => {
