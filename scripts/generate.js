@@ -1,5 +1,5 @@
 // Makes src/wire/generated/ from protos/: protons writes the types and codecs; of the codecs, the table of their fields is kept,
-// by which src/wire/fields.ts reads and src/wire/write-fields.ts writes.
+// by which src/wire/fields.ts reads (strictly) and src/wire/write-fields.ts writes (with the writer of protons-runtime).
 // With --check it only compares, and fails on a difference.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -18,8 +18,7 @@ export const DEFAULT_MAX_COUNT = 100_000
 
 const VARINT = 0
 const FIXED64 = 1
-/** The wire type of what has its length before it. */
-export const DELIMITED = 2
+const DELIMITED = 2
 const FIXED32 = 5
 
 /** Called for each field: its number, its wire type, and the bounds of its value (without the length of a delimited one). */
