@@ -16,7 +16,7 @@ const LISTED_BYTES = 36
 const counts = (process.env['COUNTS'] ?? '1000,10000,100000').split(',').map(Number)
 const negentropy = await loadNegentropy(START)
 if (negentropy === undefined) {
-  console.log('negentropy is not installed: its figures are those of issue 7')
+  console.log('negentropy is not installed: its figures are those that were measured once')
 }
 const rows: Row[] = []
 for (const count of counts) {

@@ -26,7 +26,7 @@ export interface ServicePeersOptions extends NetworkOptions {
   readonly serviceNodes: readonly string[]
   /** Allows addresses of private networks. Loopback is always allowed. @default false */
   readonly allowPrivateAddresses?: boolean
-  /** For one dial, all addresses of a node together, in milliseconds. @default 10000 */
+  /** For one dial of one address, in milliseconds. @default 10000 */
   readonly dialTimeoutMs?: number
   /** For the question which cluster a node belongs to; one that does not answer is used. Milliseconds. @default 5000 */
   readonly metadataTimeoutMs?: number
