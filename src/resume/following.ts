@@ -1,4 +1,5 @@
 import { hasErrorCode } from '../errors.ts'
+import { Pauses } from '../lib/pauses.ts'
 import { RESUME_DEFAULTS, type ResumeSettings } from './init.ts'
 import type { Job } from './job.ts'
 import { watchOutages } from './outages.ts'
@@ -30,7 +31,10 @@ export async function follow(init: FollowInit): Promise<never> {
   let again = new AbortController()
   let failures = 0
   const { node } = init.createJob().components
+  const pauses = new Pauses({ ...RESUME_DEFAULTS, ...settings })
   const unwatch = watchOutages(node, () => again.abort())
+  // whoever connects may be the first that does: what failed for want of a node is tried again
+  const end = node?.onConnectionChange?.(({ connected }) => connected && pauses.wake())
   try {
     for (;;) {
       signal.throwIfAborted()
@@ -58,37 +62,17 @@ export async function follow(init: FollowInit): Promise<never> {
       if (isFinal(result)) {
         throw result.error
       }
-      // whoever connects now may be the first that does: what failed for want of a node is tried again
-      const connected = new AbortController()
-      const end = node?.onConnectionChange?.((change) => change.connected && connected.abort())
-      try {
-        await pause(settings, failures++, AbortSignal.any([signal, until, connected.signal]))
-      } finally {
-        end?.()
+      if (!until.aborted) {
+        await pauses.wait(pauses.backoffMs(failures++), pauses.waking, signal)
       }
     }
   } finally {
     unwatch()
+    end?.()
   }
 }
 
 /** What no repetition mends. */
 function isFinal({ error }: ResumeFailed): boolean {
   return hasErrorCode(error, 'ERR_CLOSED') || hasErrorCode(error, 'ERR_STORAGE')
-}
-
-async function pause(
-  { sleep, random }: ResumeSettings,
-  failures: number,
-  signal: AbortSignal
-): Promise<void> {
-  const { minBackoffMs, maxBackoffMs } = RESUME_DEFAULTS
-  const ms = Math.min(maxBackoffMs, minBackoffMs * 2 ** failures) * (1 - random() / 2)
-  try {
-    await sleep(ms, signal)
-  } catch (error) {
-    if (!signal.aborted) {
-      throw error
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
-import { delay } from '../lib/deadline.ts'
+import { assertTimeoutMs, delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import { parseContentTopic } from '../message/topics.ts'
 import type { SourcesPage } from '../store/roster.ts'
@@ -80,9 +80,7 @@ export interface ResumeSettings {
 export function toSettings(init: ResumeInit): ResumeSettings {
   const { pubsubTopic, name, privacy, now = Date.now, random = Math.random, sleep = delay } = init
   const { walker, windowMs = RESUME_DEFAULTS.windowMs } = init
-  if (typeof windowMs !== 'number' || !(windowMs > 0)) {
-    throw new InvalidArgumentError('windowMs', 'must be a positive number of milliseconds')
-  }
+  assertTimeoutMs(windowMs, 'windowMs')
   if (privacy !== undefined && privacy !== 'time-range') {
     throw new InvalidArgumentError('privacy', "must be 'time-range' or left out")
   }

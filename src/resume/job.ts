@@ -4,7 +4,8 @@ import type { StoredMessage, StoreProgress } from '../store/page.ts'
 import type { SourceState } from '../store/roster.ts'
 import type { ResumeComponents } from './components.ts'
 import type { ResumeSettings } from './init.ts'
-import type { HistoryGap, ResumeCounts, ResumeDone, ResumeProgress, ResumeStage } from './result.ts'
+import type { Nodes } from './nodes.ts'
+import type { ResumeCounts, ResumeDone, ResumeProgress, ResumeStage } from './result.ts'
 import { Marks } from './state.ts'
 
 /** One call, and what it has come to. */
@@ -113,6 +114,17 @@ export class Job {
     report(this.#onProgress, event)
   }
 
+  /** Tells that a node failed. */
+  tellFailed(peerId: string, error: Error): void {
+    this.tell({ type: 'resume:peer-failed', detail: { peerId, error } })
+  }
+
+  /** Asks others than a node that failed from now on, and tells. */
+  leave(nodes: Nodes, peerId: string, error: Error): void {
+    nodes.leave(peerId, error)
+    this.tellFailed(peerId, error)
+  }
+
   /** The time of the newest message in the archive before a time; undefined if there is none. */
   async newest(timeEnd: bigint): Promise<bigint | undefined> {
     const { contentTopics, pubsubTopic } = this.settings
@@ -124,9 +136,4 @@ export class Job {
     }
     return undefined
   }
-}
-
-/** Says whether a message lies in a stretch. */
-export function isWithin({ timestamp = 0n }: StoredMessage, { from, to }: HistoryGap): boolean {
-  return timestamp >= from && timestamp < to
 }

@@ -1,7 +1,8 @@
 import { hasErrorCode, ProtocolViolationError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
+import type { StoredMessage } from '../store/page.ts'
 import type { ResumeStore } from './components.ts'
-import { isWithin, type Job } from './job.ts'
+import type { Job } from './job.ts'
 import { Nodes } from './nodes.ts'
 import type { HistoryGap } from './result.ts'
 import { toReason, walk } from './walking.ts'
@@ -46,39 +47,28 @@ async function recheckAt(
   peerId: string,
   nodes: Nodes
 ): Promise<boolean> {
-  const hashes = listHashes(job, stretch, peerId)
   let notGiven = 0
   try {
-    for (let next = await ask(hashes); next !== undefined; next = await ask(hashes)) {
-      notGiven += await fetchNew(job, next, stretch, peerId)
+    for await (const hashes of listHashes(job, stretch, peerId)) {
+      notGiven += await fetchNew(job, hashes, stretch, peerId)
       if (notGiven > MAX_NOT_GIVEN) {
         throw violation('a node names hashes of messages that it does not give', peerId)
       }
     }
     return true
   } catch (error) {
-    if (!(error instanceof NodeError)) {
-      throw error
-    }
     job.signal.throwIfAborted()
-    if (isUnsupported(error.cause)) {
+    if (isUnsupported(error)) {
       await walkAgain(job, stretch)
       return true
     }
-    const reason = toReason(error.cause)
-    nodes.leave(peerId, reason)
-    job.tell({ type: 'resume:peer-failed', detail: { peerId, error: reason } })
+    job.leave(nodes, peerId, toReason(error))
     return false
-  } finally {
-    await hashes.return()
   }
 }
 
-/** Marks what a node did, apart from what the archive did. */
-class NodeError extends Error {}
-
-function violation(message: string, peerId: string): NodeError {
-  return new NodeError('', { cause: new ProtocolViolationError('no-progress', message, peerId) })
+function violation(message: string, peerId: string): ProtocolViolationError {
+  return new ProtocolViolationError('no-progress', message, peerId)
 }
 
 async function walkAgain(job: Job, stretch: HistoryGap): Promise<void> {
@@ -114,15 +104,6 @@ async function* listHashes(
   yield batch
 }
 
-async function ask<T>(items: AsyncGenerator<T, void>): Promise<T | undefined> {
-  try {
-    const { value } = await items.next()
-    return value ?? undefined
-  } catch (cause) {
-    throw cause instanceof NodeError ? cause : new NodeError('', { cause })
-  }
-}
-
 /**
  * Fetches what the archive does not have, from the node that named it.
  *
@@ -144,28 +125,20 @@ async function fetchNew(
     return 0
   }
   const options = { peerId: peerId || undefined, signal, onProgress }
-  const found = await takeAll(store.lookup([...wanted.values()], options))
-  // What it named may be anything. Reference nodes name what is of the very end, too.
-  const messages = job
-    .filter(found)
-    .filter((message) => isWithin(message, { from, to: to + 1n }))
-    .filter(({ messageHash }) => wanted.has(toHex(messageHash)))
+  const messages: StoredMessage[] = []
+  let fetched = 0
+  for await (const message of store.lookup([...wanted.values()], options)) {
+    const { messageHash, timestamp = 0n } = message
+    fetched++
+    // What it named may be anything. Reference nodes name what is of the very end, too.
+    if (timestamp >= from && timestamp <= to && wanted.has(toHex(messageHash))) {
+      messages.push(...job.filter([message]))
+    }
+  }
   const missing = wanted.size - messages.length
   job.count({ missing })
-  await job.put(messages, { stage: 'recheck', peerId, fetched: found.length })
+  await job.put(messages, { stage: 'recheck', peerId, fetched })
   return missing
-}
-
-async function takeAll<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  try {
-    for await (const item of items) {
-      all.push(item)
-    }
-  } catch (cause) {
-    throw new NodeError('', { cause })
-  }
-  return all
 }
 
 /** True if a node that was reached does not do this. */

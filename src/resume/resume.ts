@@ -1,5 +1,5 @@
 import { InvalidArgumentError, isWakuLightError } from '../errors.ts'
-import { withDeadline } from '../lib/deadline.ts'
+import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
 import { type TimeInput, toNanoseconds } from '../lib/time.ts'
 import type { CallOptions } from '../options.ts'
 import { catchUp } from './catch-up.ts'
@@ -112,8 +112,8 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
     async follow(options = {}) {
       const { tail: isTailed = true, intervalMs, onProgress } = options
       const { recheckIntervalMs = RESUME_DEFAULTS.recheckIntervalMs } = options
-      assertPositive(intervalMs ?? 1, 'intervalMs')
-      assertPositive(recheckIntervalMs, 'recheckIntervalMs')
+      assertTimeoutMs(intervalMs ?? 1, 'intervalMs')
+      assertTimeoutMs(recheckIntervalMs, 'recheckIntervalMs')
       return await withDeadline('resume', options, Number.POSITIVE_INFINITY, async (signal) =>
         locks.request(name, { isPatient: true, signal }, () =>
           follow({
@@ -159,11 +159,5 @@ function assertComponents({ archive, store }: Partial<ResumeComponents> = {}): v
   }
   if (typeof store?.queryPages !== 'function') {
     throw new InvalidArgumentError('components.store', 'must be a store client')
-  }
-}
-
-function assertPositive(value: number, parameter: string): void {
-  if (!(value > 0)) {
-    throw new InvalidArgumentError(parameter, 'must be a positive number of milliseconds')
   }
 }

@@ -54,8 +54,7 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
       return // somebody else may have moved the mark
     }
     if (event.type === 'store:follow-failed') {
-      const { error } = event.detail
-      job.tell({ type: 'resume:peer-failed', detail: { peerId: '', error } })
+      job.tellFailed('', event.detail.error)
     } else if (event.type === 'store:caught-up') {
       if (fetched > 0 || asked - covered >= MARK_INTERVAL) {
         flush(max(covered, asked))

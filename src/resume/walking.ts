@@ -49,7 +49,6 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
       }
       throw error
     }
-    let isOurs = false
     try {
       const pages = store.queryPages(job.criteria(init.from, init.to), {
         position,
@@ -61,12 +60,10 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
       })
       const before = job.sources
       for await (const page of pages) {
-        isOurs = true
         signal.throwIfAborted()
         tellDropped(job, page)
         job.sources = joinSources(before, page.sources ?? [])
         await init.onPage(job.filter(page.messages), page)
-        isOurs = false
         hasPages = true
         position = page.position
         if (page.completeness === 'complete') {
@@ -80,9 +77,6 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
       isAtEnd = true
       nodes.leave(peerId, new Error('unverifiable'))
     } catch (error) {
-      if (isOurs) {
-        throw error
-      }
       signal.throwIfAborted()
       if (hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY')) {
         position = error.position
@@ -92,8 +86,7 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
       }
       const reason = toReason(error)
       isStuck ||= !hasPages && hasErrorCode(reason, 'ERR_UNSUPPORTED')
-      nodes.leave(peerId, reason)
-      job.tell({ type: 'resume:peer-failed', detail: { peerId, error: reason } })
+      job.leave(nodes, peerId, reason)
     }
   }
 }
@@ -102,7 +95,7 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
 function tellDropped(job: Job, { sources = [] }: ResumePage): void {
   for (const { peerId, failure } of sources) {
     if (failure !== undefined && !job.sources.some((known) => known.failure === failure)) {
-      job.tell({ type: 'resume:peer-failed', detail: { peerId, error: failure.error } })
+      job.tellFailed(peerId, failure.error)
     }
   }
 }
@@ -110,15 +103,11 @@ function tellDropped(job: Job, { sources = [] }: ResumePage): void {
 /**
  * What is wrong with a node.
  *
- * @throws what is wrong with something else
+ * @throws what is wrong with something else: the archive, the call, or what nobody foresaw
  */
 export function toReason(error: unknown): Error {
   const reason = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
-  if (
-    !isWakuLightError(reason) ||
-    reason.code === 'ERR_CLOSED' ||
-    reason.code === 'ERR_INVALID_ARGUMENT'
-  ) {
+  if (!isWakuLightError(reason) || /STORAGE|CLOSED|ARGUMENT/.test(reason.code)) {
     throw reason
   }
   return reason
