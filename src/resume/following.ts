@@ -1,24 +1,18 @@
-import { hasErrorCode } from '../errors.ts'
 import { Pauses } from '../lib/pauses.ts'
-import { RESUME_DEFAULTS, type ResumeSettings } from './init.ts'
+import { attempt, toFailure } from './attempt.ts'
+import { catchUp } from './catch-up.ts'
+import { RESUME_DEFAULTS } from './init.ts'
 import type { Job } from './job.ts'
 import { watchOutages } from './outages.ts'
-import type { ResumeFailed, ResumeResult } from './result.ts'
 import { tail } from './tail.ts'
 
 /** How to go on for as long as the app runs. */
 export interface FollowInit {
   /** A new call. */
   readonly createJob: () => Job
-  /** Catches up; what fails is in the result. */
-  readonly catchUp: (job: Job) => Promise<ResumeResult>
-  /** What a failure comes to. @throws what is not one */
-  readonly toFailure: (job: Job, error: unknown) => ResumeFailed
-  readonly settings: ResumeSettings
   readonly isTailed: boolean
   readonly intervalMs: number | undefined
   readonly recheckIntervalMs: number
-  readonly signal: AbortSignal
 }
 
 /**
@@ -27,10 +21,11 @@ export interface FollowInit {
  * @throws the signal's own reason, and what trying again does not mend
  */
 export async function follow(init: FollowInit): Promise<never> {
-  const { settings, signal, intervalMs, recheckIntervalMs } = init
+  const { createJob, isTailed, intervalMs, recheckIntervalMs } = init
+  const { components, settings, signal } = createJob()
+  const { node } = components
   let again = new AbortController()
   let failures = 0
-  const { node } = init.createJob().components
   const pauses = new Pauses({ ...RESUME_DEFAULTS, ...settings })
   const unwatch = watchOutages(node, () => again.abort())
   // whoever connects may be the first that does: what failed for want of a node is tried again
@@ -41,13 +36,13 @@ export async function follow(init: FollowInit): Promise<never> {
       again = new AbortController()
       const until = again.signal
       const startedMs = settings.now()
-      let result = await init.catchUp(init.createJob())
+      let result = await attempt(createJob(), catchUp)
       if (result.status !== 'failed') {
         failures = 0
-        const job = init.createJob()
+        const job = createJob()
         const isEnough = (): boolean => settings.now() - startedMs >= recheckIntervalMs
         try {
-          await (init.isTailed
+          await (isTailed
             ? tail(job, { intervalMs, until, isEnough })
             : settings.sleep(recheckIntervalMs, AbortSignal.any([signal, until])))
           continue
@@ -56,11 +51,12 @@ export async function follow(init: FollowInit): Promise<never> {
           if (until.aborted) {
             continue
           }
-          result = init.toFailure(job, error)
+          result = toFailure(job, error)
         }
       }
-      if (isFinal(result)) {
-        throw result.error
+      const { error } = result
+      if (error.code === 'ERR_CLOSED' || error.code === 'ERR_STORAGE') {
+        throw error // no repetition mends it
       }
       if (!until.aborted) {
         await pauses.wait(pauses.backoffMs(failures++), pauses.waking, signal)
@@ -70,9 +66,4 @@ export async function follow(init: FollowInit): Promise<never> {
     unwatch()
     end?.()
   }
-}
-
-/** What no repetition mends. */
-function isFinal({ error }: ResumeFailed): boolean {
-  return hasErrorCode(error, 'ERR_CLOSED') || hasErrorCode(error, 'ERR_STORAGE')
 }

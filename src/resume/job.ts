@@ -16,7 +16,8 @@ export class Job {
   readonly marks: Marks
   /** Where several nodes are asked: what became of each so far. */
   sources: readonly SourceState[] = []
-  #counts = { fetched: 0, added: 0, bytes: 0, missing: 0 }
+  /** So far. */
+  readonly counts = { fetched: 0, added: 0, bytes: 0, missing: 0 }
   readonly #onProgress: ((event: ResumeProgress) => void) | undefined
 
   constructor(
@@ -32,24 +33,10 @@ export class Job {
     this.#onProgress = onProgress
   }
 
-  /** So far. */
-  get counts(): ResumeCounts {
-    return { ...this.#counts }
-  }
-
   /** What to ask a node for: without content topics, where it must not learn them. */
-  criteria(
-    timeStart: bigint,
-    timeEnd?: bigint,
-    timeRange = this.settings.timeRange
-  ): StoreCriteria {
-    const { contentTopics, pubsubTopic } = this.settings
-    return {
-      contentTopics: timeRange ? [] : contentTopics,
-      pubsubTopic,
-      timeStart,
-      ...(timeEnd === undefined ? undefined : { timeEnd })
-    }
+  criteria(timeStart: bigint, timeEnd?: bigint): StoreCriteria {
+    const { contentTopics, pubsubTopic, timeRange } = this.settings
+    return { contentTopics: timeRange ? [] : contentTopics, pubsubTopic, timeStart, timeEnd }
   }
 
   /** The messages that are meant. */
@@ -70,7 +57,8 @@ export class Job {
   ): Promise<void> {
     const { archive } = this.components
     const added = await archive.putMany(messages, { marks, signal: this.signal })
-    this.count({ fetched: page.fetched, added: added.length })
+    this.counts.fetched += page.fetched
+    this.counts.added += added.length
     const reached = messages.at(-1)?.timestamp
     const { stage, peerId } = page
     this.tell({
@@ -79,7 +67,7 @@ export class Job {
         stage,
         ...(peerId ? { peerId } : undefined),
         ...(reached === undefined ? undefined : { reached }),
-        ...this.#counts
+        ...this.counts
       }
     })
   }
@@ -89,24 +77,17 @@ export class Job {
     await this.components.archive.putMany([], { marks, signal: this.signal })
   }
 
-  /** Adds to the counts. */
-  count(more: Partial<ResumeCounts>): void {
-    for (const [name, value] of Object.entries(more)) {
-      this.#counts[name as keyof ResumeCounts] += value
-    }
-  }
-
   /** Counts the bytes of answers. */
   readonly onStoreProgress = (event: StoreProgress): void => {
     if (event.type === 'store:page') {
-      this.count({ bytes: event.detail.bytes })
+      this.counts.bytes += event.detail.bytes
     }
   }
 
   /** What is in the result of a call that came to its end. */
   get outcome(): Pick<ResumeDone, 'sources' | keyof ResumeCounts> {
     const { sources } = this
-    return { ...this.#counts, ...(sources.length === 0 ? undefined : { sources }) }
+    return { ...this.counts, ...(sources.length === 0 ? undefined : { sources }) }
   }
 
   /** Tells whoever watches this call. */

@@ -136,7 +136,7 @@ async function fetchNew(
     }
   }
   const missing = wanted.size - messages.length
-  job.count({ missing })
+  job.counts.missing += missing
   await job.put(messages, { stage: 'recheck', peerId, fetched })
   return missing
 }

@@ -1,14 +1,15 @@
-import { InvalidArgumentError, isWakuLightError } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
 import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
 import { type TimeInput, toNanoseconds } from '../lib/time.ts'
 import type { CallOptions } from '../options.ts'
+import { attempt } from './attempt.ts'
 import { catchUp } from './catch-up.ts'
 import type { ResumeComponents } from './components.ts'
 import { fill } from './fill.ts'
 import { follow } from './following.ts'
 import { RESUME_DEFAULTS, type ResumeInit, toSettings } from './init.ts'
 import { Job } from './job.ts'
-import type { HistoryGap, ResumeFailed, ResumeProgress, ResumeResult } from './result.ts'
+import type { HistoryGap, ResumeDone, ResumeProgress, ResumeResult } from './result.ts'
 import { Marks } from './state.ts'
 
 /** Options of {@link Resume.follow}. */
@@ -78,28 +79,12 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
   const { lockName: name, locks } = settings
   const marks = new Marks(components.archive, settings.scope)
 
-  const attempt = async (
-    job: Job,
-    run: (job: Job) => Promise<ResumeResult>
-  ): Promise<ResumeResult> => {
-    let result: ResumeResult
-    try {
-      job.signal.throwIfAborted()
-      result = await run(job)
-    } catch (error) {
-      job.signal.throwIfAborted()
-      result = toFailure(job, error)
-    }
-    job.tell({ type: 'resume:ended', detail: result })
-    return result
-  }
-
   const once = async (
     lockName: string,
     options: CallOptions<ResumeProgress>,
-    run: (job: Job) => Promise<ResumeResult>
+    run: (job: Job) => Promise<ResumeDone>
   ): Promise<ResumeResult> =>
-    await withDeadline('resume', options, Number.POSITIVE_INFINITY, async (signal) => {
+    await withDeadline('resume', options, Infinity, async (signal) => {
       const job = new Job(components, settings, signal, options.onProgress)
       return await locks.request(lockName, { isPatient: false, signal }, async (lock) =>
         lock === null ? { status: 'busy' } : await attempt(job, run)
@@ -114,17 +99,13 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
       const { recheckIntervalMs = RESUME_DEFAULTS.recheckIntervalMs } = options
       assertTimeoutMs(intervalMs ?? 1, 'intervalMs')
       assertTimeoutMs(recheckIntervalMs, 'recheckIntervalMs')
-      return await withDeadline('resume', options, Number.POSITIVE_INFINITY, async (signal) =>
+      return await withDeadline('resume', options, Infinity, async (signal) =>
         locks.request(name, { isPatient: true, signal }, () =>
           follow({
             createJob: () => new Job(components, settings, signal, onProgress),
-            catchUp: (job) => attempt(job, catchUp),
-            toFailure,
-            settings,
             isTailed,
             intervalMs,
-            recheckIntervalMs,
-            signal
+            recheckIntervalMs
           })
         )
       )
@@ -143,14 +124,6 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
 
     coveredUntil: async ({ signal } = {}) => (await marks.readState(signal)).coveredUntil
   }
-}
-
-/** What a call that failed comes to; what nobody foresaw, and what is the caller's fault, is thrown. */
-function toFailure(job: Job, error: unknown): ResumeFailed {
-  if (!isWakuLightError(error) || error.code === 'ERR_INVALID_ARGUMENT') {
-    throw error
-  }
-  return { status: 'failed', error, ...job.counts }
 }
 
 function assertComponents({ archive, store }: Partial<ResumeComponents> = {}): void {
