@@ -7,7 +7,7 @@ import { messageHash } from '../message/message-hash.ts'
 import { parseContentTopic } from '../message/topics.ts'
 import type { OutboxComponents } from './components.ts'
 import type { OutboxConfirmation, OutboxEntry, OutboxMessage } from './entry.ts'
-import { assertConfirmation, type OutboxSettings } from './init.ts'
+import { assertConfirmation, assertText, type OutboxSettings } from './init.ts'
 import type { EntryView } from './view.ts'
 
 /** Options of {@link Outbox.enqueue}. */
@@ -46,12 +46,8 @@ export function toDraft(
 ): Draft {
   const { id = createRequestId(), pubsubTopic } = options
   const { confirm = settings.confirm, restamp = settings.restamp } = options
-  if (typeof id !== 'string' || id === '') {
-    throw new InvalidArgumentError('id', 'must be a non-empty string')
-  }
-  if (pubsubTopic !== undefined && (typeof pubsubTopic !== 'string' || pubsubTopic === '')) {
-    throw new InvalidArgumentError('pubsubTopic', 'must be a non-empty string')
-  }
+  assertText(id, 'id')
+  assertText(pubsubTopic, 'pubsubTopic')
   const enqueuedAtMs = settings.now()
   const message = toMessage(given)
   const stamped = { ...message, timestamp: fromMilliseconds(enqueuedAtMs) }
@@ -61,7 +57,7 @@ export function toDraft(
   }
   assertConfirmation({ confirm, restamp }, components)
   const ephemeral = message.ephemeral === true
-  if (ephemeral && (options.confirm ?? 'published') === 'stored') {
+  if (ephemeral && options.confirm === 'stored') {
     throw new InvalidArgumentError('confirm', 'cannot be had for an ephemeral message')
   }
   const entry = {
@@ -103,38 +99,27 @@ function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes instanceof Uint8Array ? new Uint8Array(bytes) : bytes
 }
 
-/** Keeps an outbox within its bounds, what is on its way into the storage included. */
-export class Admission {
-  #count = 0
-  #bytes = 0
-  readonly #settings: OutboxSettings
-  readonly #view: EntryView
-
-  constructor(settings: OutboxSettings, view: EntryView) {
-    this.#settings = settings
-    this.#view = view
+/**
+ * Lets something in, if there is room; what is on its way into the storage counts.
+ *
+ * @throws {@link LimitExceededError} at once
+ */
+export async function admit<T>(
+  view: EntryView,
+  { maxEntries, maxBytes }: OutboxSettings,
+  sizeBytes: number,
+  add: () => Promise<T>
+): Promise<T> {
+  if (view.pendingCount + 1 > maxEntries) {
+    throw new LimitExceededError(`the outbox holds ${maxEntries} entries`, maxEntries)
   }
-
-  /**
-   * Lets something in, if there is room.
-   *
-   * @throws {@link LimitExceededError} at once
-   */
-  async admit<T>(sizeBytes: number, add: () => Promise<T>): Promise<T> {
-    const { maxEntries, maxBytes } = this.#settings
-    if (this.#view.pendingCount + this.#count + 1 > maxEntries) {
-      throw new LimitExceededError(`the outbox holds ${maxEntries} entries`, maxEntries)
-    }
-    if (this.#view.pendingBytes + this.#bytes + sizeBytes > maxBytes) {
-      throw new LimitExceededError(`the outbox holds ${maxBytes} bytes at the most`, maxBytes)
-    }
-    this.#count++
-    this.#bytes += sizeBytes
-    try {
-      return await add()
-    } finally {
-      this.#count--
-      this.#bytes -= sizeBytes
-    }
+  if (view.pendingBytes + sizeBytes > maxBytes) {
+    throw new LimitExceededError(`the outbox holds ${maxBytes} bytes`, maxBytes)
+  }
+  view.count(sizeBytes, 1)
+  try {
+    return await add()
+  } finally {
+    view.count(sizeBytes, -1)
   }
 }

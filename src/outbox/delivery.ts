@@ -1,10 +1,7 @@
-import type { Pauses } from '../lib/pauses.ts'
 import { NANOSECONDS_PER_MS } from '../lib/time.ts'
 import type { OutboxStore } from './components.ts'
 import { isFinished, type OutboxEntry, type OutboxReason } from './entry.ts'
-import type { OutboxSettings } from './init.ts'
-import type { Slots } from './lanes.ts'
-import type { Ledger } from './ledger.ts'
+import { commit, finish } from './ledger.ts'
 import {
   ABSENCE_COUNT,
   ABSENCE_PAUSE_MS,
@@ -14,27 +11,14 @@ import {
   pause,
   type Wait
 } from './pace.ts'
-import type { Sender } from './sender.ts'
-import type { EntryView } from './view.ts'
+import { send } from './sender.ts'
+import type { OutboxSession } from './session.ts'
 
 /** For one look-up, in milliseconds. */
 const LOOKUP_TIMEOUT_MS = 15_000
 
 /** What a store node may be off by that looks messages up by their time, in nanoseconds. */
 const TIME_SLACK = 30_000n * NANOSECONDS_PER_MS
-
-/** What {@link Delivery} works with. */
-export interface DeliveryInit {
-  readonly settings: OutboxSettings
-  readonly store: OutboxStore | undefined
-  readonly view: EntryView
-  readonly pauses: Pauses
-  readonly slots: Slots
-  readonly ledger: Ledger
-  readonly sender: Sender
-  /** Ends everything. */
-  readonly signal: AbortSignal
-}
 
 /** What one delivery remembers between its steps. */
 interface Progress {
@@ -44,125 +28,109 @@ interface Progress {
   absences: number
 }
 
-/** Brings entries to their end, each step by step; what has to survive is in the entry, not here. */
-export class Delivery {
-  readonly #init: DeliveryInit
-
-  constructor(init: DeliveryInit) {
-    this.#init = init
-  }
-
-  /**
-   * Does what it takes until the entry is finished.
-   *
-   * @param goOn - called as soon as this entry will not be sent again, so that the next one of its topic may be
-   * @throws the signal's reason
-   */
-  async deliver(id: string, goOn: () => void): Promise<void> {
-    const { view, slots, pauses, signal } = this.#init
-    const progress: Progress = { failures: 0, absences: 0 }
-    for (;;) {
+/**
+ * Brings an entry to its end, step by step; what has to survive is in the entry, not here.
+ *
+ * @param goOn - called as soon as this entry will not be sent again, so that the next one of its topic may be
+ * @throws the signal's reason
+ */
+export async function deliver(session: OutboxSession, id: string, goOn: () => void): Promise<void> {
+  const { settings, view, slots, pauses, signal } = session
+  const progress: Progress = { failures: 0, absences: 0 }
+  const backoff = (): Wait => ({ ms: pauses.backoffMs(progress.failures++), isWakeable: true })
+  for (;;) {
+    signal.throwIfAborted()
+    const entry = view.get(id)
+    if (entry === undefined || isFinished(entry)) {
+      return
+    }
+    if (isOver(entry, settings.now())) {
+      goOn()
+    }
+    const { waking } = pauses
+    let wait: Wait
+    try {
+      wait = await slots.run(signal, () => step(session, entry, progress, backoff))
+    } catch {
       signal.throwIfAborted()
-      const entry = view.get(id)
-      if (entry === undefined || isFinished(entry)) {
-        return
-      }
-      if (this.#isOver(entry)) {
-        goOn()
-      }
-      const { waking } = pauses
-      let wait: Wait
-      try {
-        wait = await slots.run(signal, () => this.#step(entry, progress))
-      } catch {
-        signal.throwIfAborted()
-        wait = this.#backoff(progress) // the storage; each step begins from what is written down
-      }
-      if (
-        wait.ms > 0 &&
-        (await pauses.wait(wait.ms, wait.isWakeable ? waking : undefined, signal))
-      ) {
-        progress.failures = 0
-      }
+      wait = backoff() // the storage; each step begins from what is written down
+    }
+    if (wait.ms > 0 && (await pauses.wait(wait.ms, wait.isWakeable ? waking : undefined, signal))) {
+      progress.failures = 0
     }
   }
+}
 
-  async #step(entry: OutboxEntry, progress: Progress): Promise<Wait> {
-    const { settings, store, ledger, sender } = this.#init
-    const isTooOld = settings.now() - entry.enqueuedAtMs > settings.maxAgeMs
-    const asked = entry.ephemeral ? undefined : store
-    if (asked !== undefined && entry.sent.length > 0) {
-      let isPresent: boolean
-      try {
-        isPresent = await this.#isPresent(asked, entry)
-      } catch {
-        return isTooOld ? await this.#expire(entry, 'too-old') : this.#backoff(progress)
-      }
-      if (isPresent) {
-        await ledger.finish(entry, { state: 'stored' })
-        return NO_WAIT
-      }
+async function step(
+  session: OutboxSession,
+  entry: OutboxEntry,
+  progress: Progress,
+  backoff: () => Wait
+): Promise<Wait> {
+  const { settings, components } = session
+  const isTooOld = settings.now() - entry.enqueuedAtMs > settings.maxAgeMs
+  const store = entry.ephemeral ? undefined : components.store
+  const expire = (reason: OutboxReason): Promise<Wait> =>
+    finish(session, entry, { state: 'expired', reason })
+  if (store !== undefined && entry.sent.length > 0) {
+    let isPresent: boolean
+    try {
+      isPresent = await askFor(entry, store, session.signal)
+    } catch {
+      return isTooOld ? await expire('too-old') : backoff()
     }
-    if (entry.state === 'queued') {
-      return isTooOld
-        ? await this.#expire(entry, 'too-old')
-        : await sender.send(entry, () => this.#backoff(progress))
+    if (isPresent) {
+      return await finish(session, entry, { state: 'stored' })
     }
-    if (this.#isFresh(entry)) {
-      return entry.state === 'published'
-        ? pause(PRESENCE_PAUSE_MS)
-        : await sender.send(entry, () => this.#backoff(progress))
-    }
-    if (asked === undefined) {
-      return await this.#expire(entry, 'unconfirmed')
-    }
-    progress.absences++
-    if (progress.absences < ABSENCE_COUNT) {
-      return pause(ABSENCE_PAUSE_MS)
-    }
-    if (!entry.restamp || isTooOld) {
-      return await this.#expire(entry, 'absent')
-    }
-    progress.absences = 0
-    await ledger.commit(entry, { state: 'queued', reason: 'absent' })
-    return NO_WAIT
   }
+  if (entry.state === 'queued' && isTooOld) {
+    return await expire('too-old')
+  }
+  if (entry.state === 'queued' || isFresh(entry, settings.now())) {
+    return entry.state === 'published'
+      ? pause(PRESENCE_PAUSE_MS)
+      : await send(session, entry, backoff)
+  }
+  if (store === undefined) {
+    return await expire('unconfirmed')
+  }
+  progress.absences++
+  if (progress.absences < ABSENCE_COUNT) {
+    return pause(ABSENCE_PAUSE_MS)
+  }
+  if (!entry.restamp || isTooOld) {
+    return await expire('absent')
+  }
+  progress.absences = 0
+  await commit(session, entry, { state: 'queued', reason: 'absent' })
+  return NO_WAIT
+}
 
-  /** True once the message will not be sent again, under whatever hash. */
-  #isOver(entry: OutboxEntry): boolean {
-    return (
-      entry.state !== 'queued' &&
-      !entry.restamp &&
-      (entry.state === 'published' || !this.#isFresh(entry))
-    )
-  }
+/** True once the message will not be sent again, under whatever hash. */
+function isOver(entry: OutboxEntry, nowMs: number): boolean {
+  const { state, restamp } = entry
+  return state !== 'queued' && !restamp && (state === 'published' || !isFresh(entry, nowMs))
+}
 
-  #isFresh(entry: OutboxEntry): boolean {
-    const timestamp = entry.sent.at(-1)?.timestamp ?? 0n
-    return Math.abs(this.#init.settings.now() - Number(timestamp / NANOSECONDS_PER_MS)) < FRESH_MS
-  }
+function isFresh({ sent }: OutboxEntry, nowMs: number): boolean {
+  const timestamp = sent.at(-1)?.timestamp ?? 0n
+  return Math.abs(nowMs - Number(timestamp / NANOSECONDS_PER_MS)) < FRESH_MS
+}
 
-  async #isPresent(store: OutboxStore, { sent, contentTopic }: OutboxEntry): Promise<boolean> {
-    const times = sent.map(({ timestamp }) => timestamp).sort((a, b) => (a < b ? -1 : 1))
-    const [first = 0n] = times
-    const within = {
-      contentTopics: [contentTopic],
-      pubsubTopic: sent.at(-1)?.pubsubTopic,
-      timeStart: first - TIME_SLACK,
-      timeEnd: (times.at(-1) ?? first) + TIME_SLACK
-    }
-    const { signal } = this.#init
-    const hashes = sent.map(({ messageHash }) => messageHash)
-    const answers = await store.has(hashes, { within, signal, timeoutMs: LOOKUP_TIMEOUT_MS })
-    return answers.some((answer) => answer)
+async function askFor(
+  { sent, contentTopic }: OutboxEntry,
+  store: OutboxStore,
+  signal: AbortSignal
+): Promise<boolean> {
+  const times = sent.map(({ timestamp }) => timestamp).sort((a, b) => (a < b ? -1 : 1))
+  const [first = 0n] = times
+  const within = {
+    contentTopics: [contentTopic],
+    pubsubTopic: sent.at(-1)?.pubsubTopic,
+    timeStart: first - TIME_SLACK,
+    timeEnd: (times.at(-1) ?? first) + TIME_SLACK
   }
-
-  async #expire(entry: OutboxEntry, reason: OutboxReason): Promise<Wait> {
-    await this.#init.ledger.finish(entry, { state: 'expired', reason })
-    return NO_WAIT
-  }
-
-  #backoff(progress: Progress): Wait {
-    return { ms: this.#init.pauses.backoffMs(progress.failures++), isWakeable: true }
-  }
+  const hashes = sent.map(({ messageHash }) => messageHash)
+  const answers = await store.has(hashes, { within, signal, timeoutMs: LOOKUP_TIMEOUT_MS })
+  return answers.includes(true)
 }

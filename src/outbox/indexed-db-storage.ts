@@ -1,17 +1,17 @@
-import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
-import {
-  InvalidArgumentError,
-  isWakuLightError,
-  StorageError,
-  StorageFullError
-} from '../errors.ts'
+import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb'
+import { isWakuLightError, StorageError, StorageFullError } from '../errors.ts'
 import type { OutboxEntry, OutboxMessage } from './entry.ts'
+import { assertText } from './init.ts'
 import type { OutboxStorage } from './storage.ts'
 
 interface Schema extends DBSchema {
   entries: { key: number; value: OutboxEntry; indexes: { id: string } }
   messages: { key: string; value: OutboxMessage }
 }
+
+type Stores = ['entries', 'messages']
+type EntryStore = IDBPObjectStore<Schema, Stores, 'entries', 'readwrite'>
+type MessageStore = IDBPObjectStore<Schema, Stores, 'messages', 'readwrite'>
 
 const SCHEMA_VERSION = 1
 
@@ -32,9 +32,7 @@ const STRICT: IDBTransactionOptions = { durability: 'strict' }
  * ```
  */
 export function indexedDbStorage(name: string): OutboxStorage {
-  if (typeof name !== 'string' || name === '') {
-    throw new InvalidArgumentError('name', 'must be a non-empty string')
-  }
+  assertText(name ?? '', 'name')
   let opened: Promise<IDBPDatabase<Schema>> | undefined
 
   function open(): Promise<IDBPDatabase<Schema>> {
@@ -57,47 +55,49 @@ export function indexedDbStorage(name: string): OutboxStorage {
     }
   }
 
+  /** Changes something in one transaction, to the end of it. */
+  async function change<T>(
+    operation: (entries: EntryStore, messages: MessageStore) => Promise<T>
+  ): Promise<T> {
+    return await use(async (database) => {
+      const transaction = database.transaction(['entries', 'messages'], 'readwrite', STRICT)
+      const [result] = await Promise.all([
+        operation(transaction.objectStore('entries'), transaction.objectStore('messages')),
+        transaction.done
+      ])
+      return result
+    })
+  }
+
   return {
     scope: `indexed-db/${name}`,
     add: (entry, message) =>
-      use(async (database) => {
-        const transaction = database.transaction(['entries', 'messages'], 'readwrite', STRICT)
-        const entries = transaction.objectStore('entries')
-        const [existing] = await Promise.all([entries.index('id').get(entry.id)])
+      change(async (entries, messages) => {
+        const existing = await entries.index('id').get(entry.id)
         if (existing !== undefined) {
-          await transaction.done
           return existing
         }
         const [seq] = await Promise.all([
           entries.add(entry as OutboxEntry), // the key generator sets its seq
-          transaction.objectStore('messages').put(message, entry.id),
-          transaction.done
+          messages.put(message, entry.id)
         ])
         return { ...entry, seq }
       }),
     put: (entry, dropContent) =>
-      use(async (database) => {
-        const transaction = database.transaction(['entries', 'messages'], 'readwrite', STRICT)
-        await Promise.all([
-          transaction.objectStore('entries').put(entry),
-          dropContent ? transaction.objectStore('messages').delete(entry.id) : undefined,
-          transaction.done
-        ])
+      change(async (entries, messages) => {
+        await Promise.all([entries.put(entry), dropContent ? messages.delete(entry.id) : undefined])
       }),
     entries: () => use((database) => database.getAll('entries')),
     entry: (id) => use((database) => database.getFromIndex('entries', 'id', id)),
     message: (id) => use((database) => database.get('messages', id)),
     remove: (ids) =>
-      use(async (database) => {
-        const transaction = database.transaction(['entries', 'messages'], 'readwrite', STRICT)
-        const entries = transaction.objectStore('entries')
+      change(async (entries, messages) => {
         for (const id of ids) {
           const seq = await entries.index('id').getKey(id)
           if (seq !== undefined) {
-            await Promise.all([entries.delete(seq), transaction.objectStore('messages').delete(id)])
+            await Promise.all([entries.delete(seq), messages.delete(id)])
           }
         }
-        await transaction.done
       }),
     async close() {
       const closing = opened

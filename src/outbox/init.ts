@@ -84,16 +84,6 @@ export interface OutboxInit {
 /** The same with all defaults filled in. */
 export type OutboxSettings = Required<Omit<OutboxInit, 'proof'>> & Pick<OutboxInit, 'proof'>
 
-const POSITIVE = [
-  'maxEntries',
-  'maxBytes',
-  'maxMessageBytes',
-  'maxAgeMs',
-  'maxConcurrent',
-  'minBackoffMs',
-  'maxBackoffMs'
-] as const
-
 /**
  * Checks what an outbox is built with.
  *
@@ -115,16 +105,24 @@ export function toSettings(init: OutboxInit, components: OutboxComponents): Outb
   if (typeof settings.storage?.add !== 'function') {
     throw new InvalidArgumentError('storage', 'must be an OutboxStorage')
   }
-  for (const name of POSITIVE) {
-    if (!(settings[name] > 0)) {
+  for (const name of Object.keys(OUTBOX_DEFAULTS) as (keyof typeof OUTBOX_DEFAULTS)[]) {
+    if (!(settings[name] > 0 || (name === 'maxFinished' && settings[name] === 0))) {
       throw new InvalidArgumentError(name, 'must be a positive number')
     }
   }
-  if (!(settings.maxFinished >= 0)) {
-    throw new InvalidArgumentError('maxFinished', 'must be a number, at least 0')
-  }
   assertConfirmation(settings, components)
   return settings
+}
+
+/**
+ * Checks a text; undefined is one that was left out.
+ *
+ * @throws {@link InvalidArgumentError} if it is empty or no string
+ */
+export function assertText(text: unknown, parameter: string): void {
+  if (text !== undefined && (typeof text !== 'string' || text === '')) {
+    throw new InvalidArgumentError(parameter, 'must be a non-empty string')
+  }
 }
 
 /**

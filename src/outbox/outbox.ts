@@ -2,13 +2,13 @@ import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { Pauses } from '../lib/pauses.ts'
 import { onWake } from '../lib/wake.ts'
-import { Admission, type EnqueueOptions, toDraft } from './admission.ts'
+import { admit, type EnqueueOptions, toDraft } from './admission.ts'
 import type { OutboxComponents } from './components.ts'
 import { isFinished, type OutboxChange, type OutboxEntry, type OutboxMessage } from './entry.ts'
 import { type OutboxChannel, type OutboxInit, type OutboxSettings, toSettings } from './init.ts'
-import type { Lanes } from './lanes.ts'
-import { work } from './session.ts'
+import { type Lanes, Slots } from './lanes.ts'
 import { EntryView } from './view.ts'
+import { work } from './working.ts'
 
 /** How long {@link Outbox.close} waits for what is under way, in milliseconds. */
 const CLOSE_MS = 3_000
@@ -82,7 +82,6 @@ class DurableOutbox implements Outbox {
   readonly #components: OutboxComponents
   readonly #settings: OutboxSettings
   readonly #view = new EntryView()
-  readonly #admission: Admission
   readonly #pauses: Pauses
   readonly #closing = new AbortController()
   /** Aborted once another tab may send. */
@@ -96,7 +95,6 @@ class DurableOutbox implements Outbox {
   constructor(components: OutboxComponents, settings: OutboxSettings) {
     this.#components = components
     this.#settings = settings
-    this.#admission = new Admission(settings, this.#view)
     this.#pauses = new Pauses(settings)
   }
 
@@ -127,7 +125,7 @@ class DurableOutbox implements Outbox {
     const { id, sizeBytes } = entry
     const known =
       this.#view.get(id) ??
-      (await this.#admission.admit(sizeBytes, () =>
+      (await admit(this.#view, this.#settings, sizeBytes, () =>
         withSignals([closing, options.signal], async () => {
           const added = await storage.add(entry, message)
           if (!closing.aborted) {
@@ -212,22 +210,22 @@ class DurableOutbox implements Outbox {
   }
 
   async #session(closing: AbortSignal, lost: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    lost.addEventListener('abort', () => resolve(), { once: true })
-    const working = work({
+    const session = {
       components: this.#components,
       settings: this.#settings,
       view: this.#view,
       pauses: this.#pauses,
-      tell: (ids) => this.#tell(ids),
-      begin: (lanes) => {
-        this.#lanes = lanes
-      },
+      slots: new Slots(this.#settings.maxConcurrent),
+      tell: (ids: readonly string[]) => this.#tell(ids),
       signal: AbortSignal.any([closing, lost]),
-      lost
-    })
+      lost,
+      lastStamp: 0n
+    }
+    const begin = (lanes: Lanes): void => {
+      this.#lanes = lanes
+    }
     try {
-      await Promise.race([working, promise])
+      await withSignals([lost], () => work(session, begin))
     } finally {
       this.#lanes = undefined
     }

@@ -6,9 +6,9 @@ import type { WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
 import type { OutboxLightPush } from './components.ts'
 import type { OutboxEntry, OutboxMessage, SentMessage } from './entry.ts'
-import type { OutboxSettings } from './init.ts'
-import type { EntryChange, Ledger } from './ledger.ts'
-import { FRESH_MS, NO_WAIT, PRESENCE_PAUSE_MS, pause, type Wait } from './pace.ts'
+import { commit, type EntryChange, finish, write } from './ledger.ts'
+import { FRESH_MS, PRESENCE_PAUSE_MS, pause, type Wait } from './pace.ts'
+import type { OutboxSession } from './session.ts'
 
 /** Codes with which a node refuses a message for good. */
 const PERMANENT: readonly (number | undefined)[] = [400, 413, 420, 421, undefined]
@@ -19,93 +19,81 @@ const MIN_PUSH_MS = 1_000
 /** How far back a clock may go before it is believed, in nanoseconds. */
 const MAX_STAMP_LEAD = 1_000n * NANOSECONDS_PER_MS
 
-/** What {@link Sender} works with. */
-export interface SenderInit {
-  readonly settings: OutboxSettings
-  readonly lightPush: OutboxLightPush
-  readonly ledger: Ledger
-  /** Ends everything. */
-  readonly signal: AbortSignal
-}
-
 type Result = Awaited<ReturnType<OutboxLightPush['push']>>
 
-/** Pushes an entry once: the message as it is sent is written down before its first byte leaves. */
-export class Sender {
-  readonly #init: SenderInit
-  #lastStamp = 0n
+/**
+ * Pushes an entry once: a new message where it is `queued`, else identical bytes. The message as it is sent is written down
+ * before its first byte leaves.
+ *
+ * @param backoff - told once if there is to be a next time
+ * @throws what the storage throws where nothing was sent, and the signal's reason
+ */
+export async function send(
+  session: OutboxSession,
+  entry: OutboxEntry,
+  backoff: () => Wait
+): Promise<Wait> {
+  const { settings } = session
+  const message = await settings.storage.message(entry.id)
+  if (message === undefined) {
+    return await finish(session, entry, { state: 'expired', reason: 'lost' })
+  }
+  const { result, current } = await push(session, entry, message)
+  const { status, isPermanent, why } = result
+  if (status === 'published') {
+    if (current.confirm === status) {
+      return await finish(session, current, { state: status })
+    }
+    await commit(session, current, { state: status })
+    return pause(PRESENCE_PAUSE_MS)
+  }
+  const isUnsent = entry.state === 'queued' && status === 'failed'
+  const { sent } = entry
+  if (isUnsent && isPermanent) {
+    return await finish(session, current, { ...why, state: 'rejected', sent })
+  }
+  const wait = backoff()
+  const change = { ...why, nextAttemptAtMs: settings.now() + wait.ms }
+  if (isUnsent) {
+    await commit(session, current, { ...change, state: 'queued', sent })
+    return wait
+  }
+  await commit(session, current, { ...change, state: 'unknown' })
+  return pause(wait.ms) // not before the answer can have become another one
+}
 
-  constructor(init: SenderInit) {
-    this.#init = init
+async function push(
+  session: OutboxSession,
+  entry: OutboxEntry,
+  message: OutboxMessage
+): Promise<{ result: Outcome; current: OutboxEntry }> {
+  const { settings, components, signal } = session
+  const last = entry.state === 'queued' ? undefined : entry.sent.at(-1)
+  const timestamp = last?.timestamp ?? stamp(session)
+  let current = entry
+  let isOver = false
+  let sealing: Promise<OutboxEntry> | undefined
+
+  const seal = async (sealed: WakuMessage, pubsubTopic: string): Promise<Uint8Array> => {
+    const proof = last?.proof ?? (await settings.proof?.(sealed, pubsubTopic)) ?? new Uint8Array(0)
+    const sent = { messageHash: messageHash(pubsubTopic, sealed), timestamp, pubsubTopic, proof }
+    if (isOver || signal.aborted || (last !== undefined && !isSame(last, sent))) {
+      throw new StorageError('failed', 'what was sent before is not what is to be sent now')
+    }
+    sealing = write(session, entry, {
+      state: 'sending',
+      attempts: entry.attempts + 1,
+      sent: last === undefined ? [...entry.sent, sent] : entry.sent
+    })
+    current = await sealing
+    return proof
   }
 
-  /**
-   * Pushes an entry: a new message where it is `queued`, else identical bytes.
-   *
-   * @param backoff - told once if there is to be a next time
-   * @throws what the storage throws where nothing was sent, and the signal's reason
-   */
-  async send(entry: OutboxEntry, backoff: () => Wait): Promise<Wait> {
-    const { settings, ledger } = this.#init
-    const message = await settings.storage.message(entry.id)
-    if (message === undefined) {
-      await ledger.finish(entry, { state: 'expired', reason: 'lost' })
-      return NO_WAIT
-    }
-    const { result, current } = await this.#push(entry, message)
-    if (result.status === 'published') {
-      if (current.confirm === 'published') {
-        await ledger.finish(current, { state: 'published' })
-        return NO_WAIT
-      }
-      await ledger.commit(current, { state: 'published' })
-      return pause(PRESENCE_PAUSE_MS)
-    }
-    const isResend = entry.state !== 'queued'
-    if (!isResend && result.status === 'failed' && result.isPermanent) {
-      await ledger.finish(current, { ...result.why, state: 'rejected', sent: entry.sent })
-      return NO_WAIT
-    }
-    const wait = backoff()
-    const change = { ...result.why, nextAttemptAtMs: settings.now() + wait.ms }
-    if (!isResend && result.status === 'failed') {
-      await ledger.commit(current, { ...change, state: 'queued', sent: entry.sent })
-      return wait
-    }
-    await ledger.commit(current, { ...change, state: 'unknown' })
-    return pause(wait.ms) // not before the answer can have become another one
-  }
-
-  async #push(
-    entry: OutboxEntry,
-    message: OutboxMessage
-  ): Promise<{ result: Outcome; current: OutboxEntry }> {
-    const { settings, lightPush, ledger, signal } = this.#init
-    const last = entry.state === 'queued' ? undefined : entry.sent.at(-1)
-    const timestamp = last?.timestamp ?? this.#stamp()
-    let current = entry
-    let isOver = false
-    let sealing: Promise<OutboxEntry> | undefined
-
-    const seal = async (sealed: WakuMessage, pubsubTopic: string): Promise<Uint8Array> => {
-      const proof =
-        last?.proof ?? (await settings.proof?.(sealed, pubsubTopic)) ?? new Uint8Array(0)
-      const sent = { messageHash: messageHash(pubsubTopic, sealed), timestamp, pubsubTopic, proof }
-      if (isOver || signal.aborted || (last !== undefined && !isSame(last, sent))) {
-        throw new StorageError('failed', 'what was sent before is not what is to be sent now')
-      }
-      sealing = ledger.write(entry, {
-        state: 'sending',
-        attempts: entry.attempts + 1,
-        sent: last === undefined ? [...entry.sent, sent] : entry.sent
-      })
-      current = await sealing
-      return proof
-    }
-
-    const ageMs = settings.now() - Number(timestamp / NANOSECONDS_PER_MS)
-    try {
-      const result = await lightPush.push(
+  const ageMs = settings.now() - Number(timestamp / NANOSECONDS_PER_MS)
+  let result: Outcome
+  try {
+    result = toOutcome(
+      await components.lightPush.push(
         { ...message, timestamp },
         {
           pubsubTopic: last?.pubsubTopic ?? entry.pubsubTopic,
@@ -114,27 +102,23 @@ export class Sender {
           timeoutMs: Math.max(MIN_PUSH_MS, FRESH_MS - Math.max(0, ageMs))
         }
       )
-      return { result: toOutcome(result), current: await settle() }
-    } catch (error) {
-      signal.throwIfAborted()
-      return { result: toFailure(error), current: await settle() }
-    }
-
-    /** A write under way is waited for, so that the next one comes after it; one that has not begun does not begin. */
-    async function settle(): Promise<OutboxEntry> {
-      isOver = true
-      await sealing?.catch(() => {})
-      return current
-    }
+    )
+  } catch (error) {
+    signal.throwIfAborted()
+    result = toFailure(error)
   }
+  // A write under way is waited for, so that the next one comes after it; one that has not begun does not begin.
+  isOver = true
+  await sealing?.catch(() => {})
+  return { result, current }
+}
 
-  /** Now, but each message of its own: the same content twice in a millisecond is two messages. */
-  #stamp(): bigint {
-    const now = fromMilliseconds(this.#init.settings.now())
-    const lead = this.#lastStamp - now
-    this.#lastStamp = lead >= 0n && lead < MAX_STAMP_LEAD ? this.#lastStamp + 1n : now
-    return this.#lastStamp
-  }
+/** Now, but each message of its own: the same content twice in a millisecond is two messages. */
+function stamp(session: OutboxSession): bigint {
+  const now = fromMilliseconds(session.settings.now())
+  const lead = session.lastStamp - now
+  session.lastStamp = lead >= 0n && lead < MAX_STAMP_LEAD ? session.lastStamp + 1n : now
+  return session.lastStamp
 }
 
 interface Outcome {

@@ -4,7 +4,7 @@ import { isFinished, type OutboxChange, type OutboxEntry } from './entry.ts'
 /** What this page knows of the entries, and who wants to hear of it. */
 export class EntryView {
   readonly listeners = new Set<(change: OutboxChange) => void>()
-  /** Entries that are not finished, and their size. */
+  /** Entries that are not finished, what is on its way into the storage included, and their size. */
   pendingCount = 0
   pendingBytes = 0
   readonly #entries = new Map<string, OutboxEntry>()
@@ -50,10 +50,15 @@ export class EntryView {
     }
   }
 
+  /** Counts something that is not finished, or does not count it any more. */
+  count(sizeBytes: number, sign: 1 | -1): void {
+    this.pendingCount += sign
+    this.pendingBytes += sign * sizeBytes
+  }
+
   #count(entry: OutboxEntry, sign: 1 | -1): void {
     if (!isFinished(entry)) {
-      this.pendingCount += sign
-      this.pendingBytes += sign * entry.sizeBytes
+      this.count(entry.sizeBytes, sign)
     }
   }
 }

@@ -1,0 +1,48 @@
+import { delay } from '../lib/deadline.ts'
+import { deliver } from './delivery.ts'
+import { isFinished } from './entry.ts'
+import { Lanes } from './lanes.ts'
+import { write } from './ledger.ts'
+import type { OutboxSession } from './session.ts'
+
+/**
+ * Sends what there is and what comes, as the only one to do so, until the signal is aborted and all that was under way has
+ * been written down.
+ *
+ * @param begin - gets the queues, into which new entries go from now on
+ * @throws what the storage throws at the beginning
+ */
+export async function work(session: OutboxSession, begin: (lanes: Lanes) => void): Promise<void> {
+  const { settings, view, signal } = session
+  const underWay = new Set<Promise<void>>()
+  const lanes = new Lanes((id, goOn) => {
+    const task = deliver(session, id, goOn)
+    const done = (): boolean => underWay.delete(task)
+    underWay.add(task)
+    task.then(done, done)
+    return task
+  })
+
+  // From here on what is enqueued goes into the lanes, and so does what was there before: nothing falls between.
+  const known = view.ids()
+  begin(lanes)
+  const entries = await settings.storage.entries()
+  const ids = new Set(entries.map(({ id }) => id))
+  for (const id of known.filter((other) => !ids.has(other))) {
+    view.delete(id)
+  }
+  for (const entry of entries) {
+    signal.throwIfAborted()
+    view.set(entry)
+    if (entry.state === 'sending') {
+      // Whoever sent it did not live to see the answer.
+      lanes.add(await write(session, entry, { state: 'unknown', reason: 'interrupted' }))
+    } else if (!isFinished(entry)) {
+      lanes.add(entry)
+    }
+  }
+  lanes.open()
+
+  await delay(Infinity, signal).catch(() => {})
+  await Promise.allSettled(underWay)
+}
