@@ -55,14 +55,11 @@ export async function* toArchiveKeys(
  *
  * @throws {@link InvalidArgumentError} if one does not have 32 bytes
  */
-export function toHashes(
-  hashes: readonly Uint8Array[],
-  parameter = 'hashes'
-): Uint8Array<ArrayBuffer>[] {
+export function toHashes(hashes: readonly Uint8Array[]): Uint8Array<ArrayBuffer>[] {
   if (!Array.isArray(hashes)) {
-    throw new InvalidArgumentError(parameter, 'must be an array')
+    throw new InvalidArgumentError('hashes', 'must be an array')
   }
-  return (hashes as readonly Uint8Array[]).map((hash) => toHash(hash, parameter))
+  return (hashes as readonly Uint8Array[]).map((hash) => toHash(hash, 'hashes'))
 }
 
 /** One hash, as {@link toHashes} does it. */

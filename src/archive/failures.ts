@@ -1,4 +1,10 @@
-import { isWakuLightError, StorageError, StorageFullError, type WakuLightError } from '../errors.ts'
+import {
+  isWakuLightError,
+  StorageError,
+  type StorageFailure,
+  StorageFullError,
+  type WakuLightError
+} from '../errors.ts'
 
 /** What becomes of what the platform throws where a database is opened: private windows and sandboxes have none. */
 export function toOpenError(error: unknown): WakuLightError {
@@ -16,14 +22,12 @@ export function toStorageError(error: unknown): WakuLightError {
   if (name === 'QuotaExceededError') {
     return new StorageFullError({ cause: error })
   }
-  if (name === 'VersionError') {
-    return new StorageError('newer-schema', 'the database is of a newer version of this package', {
-      cause: error
-    })
-  }
-  if (name === 'AbortError' || name === 'InvalidStateError') {
-    // Nobody here aborts a transaction without an error of its own.
-    return new StorageError('lost', 'the database was closed under the call', { cause: error })
-  }
-  return new StorageError('failed', `the database failed: ${message}`, { cause: error })
+  // Nobody here aborts a transaction without an error of its own.
+  const [reason, problem]: [StorageFailure, string] =
+    name === 'VersionError'
+      ? ['newer-schema', 'the database is of a newer version of this package']
+      : name === 'AbortError' || name === 'InvalidStateError'
+        ? ['lost', 'the database was closed under the call']
+        : ['failed', `the database failed: ${message}`]
+  return new StorageError(reason, problem, { cause: error })
 }

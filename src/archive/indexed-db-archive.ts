@@ -2,7 +2,7 @@ import { InvalidArgumentError, type StorageError } from '../errors.ts'
 import { report } from '../lib/report.ts'
 import type { Archive } from './archive.ts'
 import { openDatabase } from './database.ts'
-import { DatabaseArchive } from './database-archive.ts'
+import { createDatabaseArchive } from './database-archive.ts'
 
 /** How {@link createIndexedDbArchive} opens its database. */
 export interface IndexedDbArchiveInit {
@@ -57,5 +57,6 @@ export async function createIndexedDbArchive(
       }
     }
   })
-  return new DatabaseArchive(database, ended, new BroadcastChannel(`waku-light/archive/${name}`))
+  const channel = new BroadcastChannel(`waku-light/archive/${name}`)
+  return createDatabaseArchive(database, ended, channel)
 }

@@ -7,14 +7,14 @@ import type { PruneLimits } from './archive.ts'
  *
  * @throws {@link InvalidArgumentError} if nothing is given, or not what it should be
  */
-export function toPruneLimits({ before, maxCount = Number.POSITIVE_INFINITY }: PruneLimits): {
+export function toPruneLimits({ before, maxCount = Infinity }: PruneLimits): {
   before: bigint | undefined
   maxCount: number
 } {
-  if (before === undefined && maxCount === Number.POSITIVE_INFINITY) {
+  if (before === undefined && maxCount === Infinity) {
     throw new InvalidArgumentError('limits', 'must have `before` or `maxCount`')
   }
-  if (!(maxCount === Number.POSITIVE_INFINITY || (Number.isInteger(maxCount) && maxCount >= 0))) {
+  if (!(maxCount === Infinity || (Number.isInteger(maxCount) && maxCount >= 0))) {
     throw new InvalidArgumentError('limits.maxCount', 'must be an integer that is not negative')
   }
   return {

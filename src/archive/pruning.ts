@@ -18,7 +18,7 @@ export async function prune(
   { before, maxCount }: ReturnType<typeof toPruneLimits>
 ): Promise<number> {
   const count =
-    maxCount === Number.POSITIVE_INFINITY
+    maxCount === Infinity
       ? 0
       : await reader((database) => database.countFromIndex('chunks', 'hashes'))
   const oldest = count > maxCount ? await keyAt(reader, count - maxCount) : toTimeKey(MIN_TIME)

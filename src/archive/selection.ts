@@ -29,15 +29,18 @@ export function toSelection(criteria: ArchiveCriteria = {}): Selection {
   if (!Array.isArray(contentTopics)) {
     throw new InvalidArgumentError('criteria.contentTopics', 'must be an array')
   }
-  const start = toTime(criteria.timeStart, 'criteria.timeStart') ?? MIN_TIME
-  const end = toTime(criteria.timeEnd, 'criteria.timeEnd') ?? MAX_TIME
-  if (end < start) {
+  let from = toTime(criteria.timeStart, 'criteria.timeStart') ?? MIN_TIME
+  let to = toTime(criteria.timeEnd, 'criteria.timeEnd') ?? MAX_TIME
+  if (to < from) {
     throw new InvalidArgumentError('criteria.timeEnd', 'must not be before timeStart')
   }
   const place = after === undefined ? undefined : copyPosition(after)
+  if (place !== undefined) {
+    const time = timeOf(place)
+    from = forward && time > from ? time : from
+    to = !forward && time < to ? time + 1n : to
+  }
   const topics = new Set(contentTopics)
-  const from = place !== undefined && forward ? max(start, timeOf(place)) : start
-  const to = place !== undefined && !forward ? -max(-end, -timeOf(place) - 1n) : end
   return {
     forward,
     from,
@@ -47,8 +50,7 @@ export function toSelection(criteria: ArchiveCriteria = {}): Selection {
       timeOf(message) < to &&
       (topics.size === 0 || topics.has(message.contentTopic)) &&
       (pubsubTopic === undefined || message.pubsubTopic === pubsubTopic) &&
-      (place === undefined || compareOrder(message, place) > 0 === forward) &&
-      (place === undefined || compareOrder(message, place) !== 0)
+      (place === undefined || compareOrder(message, place) * (forward ? 1 : -1) > 0)
   }
 }
 
@@ -61,8 +63,4 @@ function copyPosition(after: ArchivePosition): ArchivePosition {
 
 function toTime(time: ArchiveCriteria['timeStart'], parameter: string): bigint | undefined {
   return time === undefined ? undefined : toNanoseconds(time, parameter)
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }
