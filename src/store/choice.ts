@@ -11,7 +11,7 @@ import {
 import { report } from '../lib/report.ts'
 import type { CallOptions } from '../options.ts'
 import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
-import { protocolsOf, type StoreGeneration } from './generation.ts'
+import { generationOf, protocolsOf, type StoreGeneration } from './generation.ts'
 import type { StoreProgress } from './page.ts'
 import type { LastDelivered, NodePosition, WalkPosition } from './position.ts'
 
@@ -103,14 +103,14 @@ export function chooseStep(choices: Choices, position: WalkPosition, failures: F
     throw new NoUsablePeerError([{ peerId, error }])
   }
 
-  const spoken = generations.filter(({ protocol }) => protocol === node?.protocol)
+  const spoken = generationOf(generations, node?.protocol)
   const holder =
-    spoken.length > 0 && node?.split === split && !failures.spoilCursorOf(node.peerId)
+    spoken !== undefined && node?.split === split && !failures.spoilCursorOf(node.peerId)
       ? usable.find((peer) => peer.peerId === node.peerId)
       : undefined
   const toStep = (peer: ServicePeer): Step =>
-    peer === holder
-      ? { peer, node, generations: spoken }
+    spoken !== undefined && peer === holder
+      ? { peer, node, generations: [spoken] }
       : { peer, node: undefined, generations: withoutCursor(choices, position, failures) }
 
   const errorsOf = (peer: ServicePeer): readonly Error[] => failures.of(peer)
@@ -150,8 +150,7 @@ function withoutCursor(
     return generations
   }
   const { protocol, hashes } = last
-  const order = generations.find((known) => known.protocol === protocol)
-  const isKnown = canGoOnByTime(order, last)
+  const isKnown = canGoOnByTime(generationOf(generations, protocol), last)
   // Where more messages of one time were delivered than are remembered, only their own order tells them.
   const byTime = generations.filter(
     (generation) =>

@@ -102,20 +102,19 @@ export function digestCriteria(criteria: Criteria, forward: boolean, includeData
   const { contentTopics, pubsubTopic, timeStart, timeEnd } = criteria
   return digest([
     includeData ? forward : Number(forward),
-    pubsubTopic ?? null,
-    timeStart?.toString() ?? null,
-    timeEnd?.toString() ?? null,
+    pubsubTopic,
+    timeStart?.toString(),
+    timeEnd?.toString(),
     ...contentTopics
   ])
 }
 
 /** Tells whether criteria were split in the same way, which depends on the network: 16 hexadecimal digits. */
 export function digestSplit(subQueries: readonly SubQuery[]): string {
-  return digest(
-    subQueries.map(({ pubsubTopic, contentTopics }) => [pubsubTopic ?? null, ...contentTopics])
-  )
+  return digest(subQueries.map(({ pubsubTopic, contentTopics }) => [pubsubTopic, ...contentTopics]))
 }
 
+/** Of JSON, which makes null of undefined in an array. */
 function digest(value: unknown): string {
   return toHex(sha256(encodeText(JSON.stringify(value))).subarray(0, 8))
 }

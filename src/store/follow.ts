@@ -32,14 +32,6 @@ export interface FollowInit {
   readonly onProgress?: (event: FollowProgress) => void
 }
 
-/** Codes after which asking again is of no use. */
-const FINAL_CODES: readonly string[] = [
-  'ERR_INVALID_ARGUMENT',
-  'ERR_CLOSED',
-  'ERR_UNSUPPORTED',
-  'ERR_CLUSTER_MISMATCH'
-]
-
 /**
  * A tail by asking again: each time from the newest message that was delivered, less an overlap, since messages reach an
  * archive late and clocks differ. What the overlap brings again is passed over by its hash. A question that failed is gone
@@ -133,7 +125,8 @@ class Window {
   }
 }
 
+/** True if asking again is of no use. */
 function isFinal(error: unknown): boolean {
   const reason = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
-  return !isWakuLightError(reason) || FINAL_CODES.includes(reason.code)
+  return !isWakuLightError(reason) || /ARGUMENT|CLOSED|UNSUPPORTED|MISMATCH/.test(reason.code)
 }

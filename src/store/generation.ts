@@ -24,6 +24,14 @@ export function protocolsOf(generations: readonly StoreGeneration[]): readonly s
   return generations.map(({ protocol }) => protocol)
 }
 
+/** The generation of a protocol; undefined if it is not among these. */
+export function generationOf(
+  generations: readonly StoreGeneration[],
+  protocol: string | undefined
+): StoreGeneration | undefined {
+  return generations.find((generation) => generation.protocol === protocol)
+}
+
 /** One entry of a page, its message not decoded yet. */
 export interface RawEntry {
   /** 32 bytes; absent in generations that do not send it. */

@@ -1,15 +1,9 @@
-import {
-  hasErrorCode,
-  NoUsablePeerError,
-  ProtocolViolationError,
-  UnsupportedError
-} from '../errors.ts'
+import { hasErrorCode, NoUsablePeerError, UnsupportedError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import { report } from '../lib/report.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
 import { Failures } from './choice.ts'
-import type { StoreGeneration } from './generation.ts'
-import { protocolsOf } from './generation.ts'
+import { protocolsOf, type StoreGeneration } from './generation.ts'
 import type { Row, StoreProgress } from './page.ts'
 import { Patience } from './patience.ts'
 import { rawPages } from './raw-pages.ts'
@@ -147,11 +141,7 @@ async function ask(
       break
     }
     if (page.completeness === 'more' && missing.size === before) {
-      throw new ProtocolViolationError(
-        'no-progress',
-        'a page of a look-up holds nothing that was asked for',
-        session.peerId
-      )
+      throw session.violation('no-progress', 'a page of a look-up holds nothing that was asked for')
     }
   }
   return rows.sort(compareKeys)

@@ -50,14 +50,17 @@ type TokenContent = readonly [
         peerId: string,
         protocol: string,
         split: string,
-        bound: string | null,
-        sources: readonly (readonly [cursor: string | null, after: string | null])[]
+        bound: Nullable<string>,
+        sources: readonly (readonly [cursor: Nullable<string>, after: Nullable<string>])[]
       ]
     | null,
   last:
-    | readonly [time: string, tie: string, protocol: string, hashes: readonly string[] | null]
+    | readonly [time: string, tie: string, protocol: string, hashes: Nullable<readonly string[]>]
     | null
 ]
+
+/** JSON makes null of undefined in an array. */
+type Nullable<T> = T | null | undefined
 
 /** The position as a token: text that can be stored anywhere and means nothing to its holder. */
 export function encodePosition({ digest, node, last }: WalkPosition): string {
@@ -70,19 +73,17 @@ export function encodePosition({ digest, node, last }: WalkPosition): string {
           node.peerId,
           node.protocol,
           node.split,
-          node.bound?.toString() ?? null,
-          node.sources.map(({ cursor, after }) => [toBase64(cursor), toBase64(after)])
+          node.bound?.toString(),
+          node.sources.map(({ cursor, after }) => [
+            cursor && toBase64(cursor),
+            after && toBase64(after)
+          ])
         ],
     last === undefined
       ? null
-      : [
-          last.time.toString(),
-          toBase64(last.tie) ?? '',
-          last.protocol,
-          last.hashes?.map((hash) => toBase64(hash) ?? '') ?? null
-        ]
+      : [last.time.toString(), toBase64(last.tie), last.protocol, last.hashes?.map(toBase64)]
   ]
-  return toText(encodeText(JSON.stringify(content)), 'base64url')
+  return toBase64(encodeText(JSON.stringify(content)))
 }
 
 /**
@@ -105,9 +106,7 @@ export function decodePosition(token: string, digest: string): WalkPosition {
 function read(token: string): WalkPosition | undefined {
   try {
     // Whatever is not of this shape throws below, or fails the comparison of digests.
-    const [version, digest, node, last] = JSON.parse(
-      toText(fromString(token, 'base64url'))
-    ) as TokenContent
+    const [version, digest, node, last] = JSON.parse(toText(fromBase64(token))) as TokenContent
     return version === VERSION
       ? {
           digest,
@@ -127,10 +126,10 @@ function toNode([peerId, protocol, split, bound, sources]: NonNullable<
     peerId,
     protocol,
     split,
-    bound: bound === null ? undefined : BigInt(bound),
+    bound: typeof bound === 'string' ? BigInt(bound) : undefined,
     sources: sources.map(([cursor, after]) => ({
-      cursor: fromBase64(cursor),
-      after: fromBase64(after)
+      cursor: toBytes(cursor),
+      after: toBytes(after)
     }))
   }
 }
@@ -138,16 +137,20 @@ function toNode([peerId, protocol, split, bound, sources]: NonNullable<
 function toLast([time, tie, protocol, hashes]: NonNullable<TokenContent[3]>): LastDelivered {
   return {
     time: BigInt(time),
-    tie: new Uint8Array(fromString(tie, 'base64url')),
+    tie: fromBase64(tie),
     protocol,
-    hashes: hashes?.map((hash) => new Uint8Array(fromString(hash, 'base64url')))
+    hashes: hashes?.map(fromBase64)
   }
 }
 
-function toBase64(bytes: Uint8Array | undefined): string | null {
-  return bytes === undefined ? null : toText(bytes, 'base64url')
+function toBytes(text: Nullable<string>): Uint8Array<ArrayBuffer> | undefined {
+  return typeof text === 'string' ? fromBase64(text) : undefined
 }
 
-function fromBase64(text: string | null): Uint8Array<ArrayBuffer> | undefined {
-  return text === null ? undefined : new Uint8Array(fromString(text, 'base64url'))
+function toBase64(bytes: Uint8Array): string {
+  return toText(bytes, 'base64url')
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(fromString(text, 'base64url'))
 }

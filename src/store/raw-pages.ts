@@ -1,4 +1,3 @@
-import { ProtocolViolationError } from '../errors.ts'
 import type { PageQuery, RawPage } from './generation.ts'
 import { isSame } from './legacy.ts'
 import type { StoreSession } from './session.ts'
@@ -23,7 +22,7 @@ export async function* rawPages(
       return
     }
     if (isSame(page.cursor, cursor) || loop.closes(page.cursor)) {
-      throw new ProtocolViolationError('cursor', 'the cursor does not move on', session.peerId)
+      throw session.violation('cursor', 'the cursor does not move on')
     }
     cursor = page.cursor
   }

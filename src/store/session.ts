@@ -1,9 +1,15 @@
-import { ClosedError, UnsupportedError } from '../errors.ts'
+import { ClosedError, ProtocolViolationError, UnsupportedError } from '../errors.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
 import { report } from '../lib/report.ts'
 import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
-import { type PageQuery, protocolsOf, type RawPage, type StoreGeneration } from './generation.ts'
+import {
+  generationOf,
+  type PageQuery,
+  protocolsOf,
+  type RawPage,
+  type StoreGeneration
+} from './generation.ts'
 import type { StoreProgress } from './page.ts'
 
 /** Largest page that is read, in bytes: 100 of the reference node's largest messages, and what surrounds them. */
@@ -22,29 +28,26 @@ export interface SessionInit {
 export class StoreSession {
   /** For the requests that follow; whoever pulls a page sets it. */
   signal: AbortSignal = AbortSignal.abort()
+  /** The node's peer id, or its address before the first answer. */
+  peerId: string
   readonly #init: SessionInit
   readonly #ended = new AbortController()
   #generations: readonly StoreGeneration[]
-  #peerId: string
 
   constructor(init: SessionInit) {
     this.#init = init
     this.#generations = init.generations
-    this.#peerId = init.peer.peerId
+    this.peerId = init.peer.peerId
   }
 
-  /** The node's peer id, or its address before the first answer. */
-  get peerId(): string {
-    return this.#peerId
-  }
-
-  /** The generation that is spoken. */
+  /** The generation that is spoken; before the first answer, the most wanted one. */
   get generation(): StoreGeneration {
-    const [generation] = this.#generations
-    if (generation === undefined) {
-      throw new UnsupportedError('no generation of the store protocol is in use')
-    }
-    return generation
+    return this.#generations[0] as StoreGeneration
+  }
+
+  /** What to throw where the node breaks a rule. */
+  violation(detail: string, message: string): ProtocolViolationError {
+    return new ProtocolViolationError(detail, message, this.peerId)
   }
 
   /** Gives up the requests under way; the session is not to be used again. */
@@ -62,8 +65,7 @@ export class StoreSession {
     const { servicePeers, peer, requestTimeoutMs, onProgress } = this.#init
     const request = {
       protocols: protocolsOf(this.#generations),
-      encode: (protocol: string) =>
-        generationOf(this.#generations, protocol).encode(query, requestId),
+      encode: (protocol: string) => this.#generation(protocol).encode(query, requestId),
       maxResponseBytes: MAX_PAGE_BYTES
     }
     const reply = await withSignals([this.signal, this.#ended.signal], (signal) =>
@@ -71,32 +73,24 @@ export class StoreSession {
         servicePeers.request(peer, request, inner)
       )
     )
-    this.#peerId = reply.peerId
+    const { peerId, protocol, bytes } = reply
+    this.peerId = peerId
     // Which one is spoken shows with the answer; what was asked first may not have been.
-    this.#generations = [generationOf(this.#generations, reply.protocol)]
-    const page = this.generation.decode(reply.bytes, {
-      query,
-      requestId,
-      peerId: reply.peerId
-    })
+    this.#generations = [this.#generation(protocol)]
+    const page = this.generation.decode(bytes, { query, requestId, peerId })
     servicePeers.note?.(peer, request.protocols)
     report(onProgress, {
       type: 'store:page',
-      detail: {
-        peerId: reply.peerId,
-        protocol: reply.protocol,
-        count: page.entries.length,
-        bytes: reply.bytes.length
-      }
+      detail: { peerId, protocol, count: page.entries.length, bytes: bytes.length }
     })
     return page
   }
-}
 
-function generationOf(generations: readonly StoreGeneration[], protocol: string): StoreGeneration {
-  const generation = generations.find((candidate) => candidate.protocol === protocol)
-  if (generation === undefined) {
-    throw new UnsupportedError(`no generation in use is ${protocol}`)
+  #generation(protocol: string): StoreGeneration {
+    const generation = generationOf(this.#generations, protocol)
+    if (generation === undefined) {
+      throw new UnsupportedError(`no generation in use is ${protocol}`)
+    }
+    return generation
   }
-  return generation
 }

@@ -62,7 +62,7 @@ export class StoreClient {
     if (generations.length === 0) {
       throw new InvalidArgumentError('generations', 'must not be empty')
     }
-    assertPositive('requestTimeoutMs', requestTimeoutMs)
+    assertTimeoutMs(requestTimeoutMs, 'requestTimeoutMs')
     const { servicePeers } = components
     this.#init = { servicePeers, generations, requestTimeoutMs, wait: init.wait ?? delay }
     this.#now = init.now ?? Date.now
@@ -143,9 +143,9 @@ export class StoreClient {
       overlapMs = STORE_DEFAULTS.overlapMs,
       ...walkOptions
     } = options
-    assertPositive('intervalMs', intervalMs)
-    assertPositive('overlapMs', overlapMs)
-    if (overlapMs === Number.POSITIVE_INFINITY) {
+    assertTimeoutMs(intervalMs, 'intervalMs')
+    assertTimeoutMs(overlapMs, 'overlapMs')
+    if (overlapMs === Infinity) {
       throw new InvalidArgumentError('overlapMs', 'must be finite')
     }
     if ('timeEnd' in criteria && criteria.timeEnd !== undefined) {
@@ -286,10 +286,4 @@ async function* flatten(
 /** The generations that tell hashes; without times, nothing is known of the order in which they come. */
 function toHashGenerations(generations: readonly StoreGeneration[]): StoreGeneration[] {
   return thatTellHashes(generations).map((generation) => ({ ...generation, strictOrder: false }))
-}
-
-function assertPositive(parameter: string, value: number): void {
-  if (typeof value !== 'number' || !(value > 0)) {
-    throw new InvalidArgumentError(parameter, 'must be a positive number')
-  }
 }

@@ -1,4 +1,3 @@
-import { ProtocolViolationError } from '../errors.ts'
 import { compareBytes, toHex } from '../lib/bytes.ts'
 import type { OrderKey } from './generation.ts'
 import { isSame } from './legacy.ts'
@@ -72,7 +71,7 @@ export function eachOnce(session: StoreSession, forward: boolean, delivered: Del
       const isNew = page.entryCount > rejected.length - page.rejected.length
       emptyPages = isNew || completeness !== 'more' ? 0 : emptyPages + 1
       if (emptyPages > MAX_EMPTY_PAGES) {
-        throw violation(session, 'no-progress', `${emptyPages} pages in a row hold nothing new`)
+        throw session.violation('no-progress', `${emptyPages} pages in a row hold nothing new`)
       }
       if (completeness === 'more') {
         yield { rows, rejected, completeness, start, end: { cursor: next, after: resumed.after } }
@@ -126,7 +125,7 @@ class Resumption {
   /** The node has lost it, or never had it. */
   assertFound(): void {
     if (this.after !== undefined) {
-      throw violation(this.#session, 'position', 'what was read last is there no more')
+      throw this.#session.violation('position', 'what was read last is there no more')
     }
   }
 }
@@ -163,10 +162,9 @@ class Sequence {
     if (filtersByTime && row.time !== 0n) {
       if (
         this.#before !== undefined &&
-        row.time < this.#before.time === this.#sign > 0 &&
-        row.time !== this.#before.time
+        compareTimes(row.time, this.#before.time) * this.#sign < 0
       ) {
-        throw violation(this.#session, 'order', 'messages are not in order')
+        throw this.#session.violation('order', 'messages are not in order')
       }
       this.#before = row
     }
@@ -182,25 +180,24 @@ class Sequence {
       isSame(other.message.messageHash, row.message.messageHash)
     )
     if (same.length < 2) {
-      throw violation(this.#session, 'order', 'messages are not in order')
+      throw this.#session.violation('order', 'messages are not in order')
     }
     return false
   }
 }
 
-function violation(session: StoreSession, detail: string, message: string): ProtocolViolationError {
-  return new ProtocolViolationError(detail, message, session.peerId)
-}
-
 /** Negative, zero or positive as `a` stands before, with, or after `b`. */
 export function compareKeys(a: OrderKey, b: OrderKey): number {
-  return a.time === b.time ? compareBytes(a.tie, b.tie) : a.time < b.time ? -1 : 1
+  return compareTimes(a.time, b.time) || compareBytes(a.tie, b.tie)
+}
+
+function compareTimes(a: bigint, b: bigint): number {
+  return a === b ? 0 : a < b ? -1 : 1
 }
 
 /** True if a walk that delivered `last` has this row behind it; rows of one time are told by hash, where it is known. */
 export function isBehind(row: Row, last: LastDelivered, sign: number): boolean {
-  return row.time === last.time
-    ? (last.hashes?.some((hash) => isSame(hash, row.message.messageHash)) ??
-        compareKeys(row, last) * sign <= 0)
-    : row.time < last.time === sign > 0
+  return row.time === last.time && last.hashes !== undefined
+    ? last.hashes.some((hash) => isSame(hash, row.message.messageHash))
+    : compareKeys(row, last) * sign <= 0
 }

@@ -6,7 +6,7 @@ import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
 import { canGoOnByTime, chooseStep, Failures, type Step } from './choice.ts'
 import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
-import { type PageQuery, protocolsOf, type StoreGeneration } from './generation.ts'
+import { generationOf, type PageQuery, protocolsOf } from './generation.ts'
 import { inOrder, type MergedPage } from './merge.ts'
 import type { MessagePage, Row, SourcePage } from './page.ts'
 import { Patience } from './patience.ts'
@@ -81,7 +81,7 @@ class Walk {
   /** From where to go on: with the node's cursors, unless they are of no use. */
   get resumable(): WalkPosition {
     const { node, last } = this.#position
-    const generation = this.#generation(node?.protocol)
+    const generation = generationOf(this.#init.generations, node?.protocol)
     const isSpoilt = node !== undefined && this.#failures.spoilCursorOf(node.peerId)
     return isSpoilt && (last === undefined || canGoOnByTime(generation, last))
       ? { ...this.#position, node: undefined }
@@ -154,10 +154,6 @@ class Walk {
     }
   }
 
-  #generation(protocol: string | undefined): StoreGeneration | undefined {
-    return this.#init.generations.find((generation) => generation.protocol === protocol)
-  }
-
   /** Turns to a node: the one that holds the cursors, else by time to another one. */
   #begin(network: NetworkConfig): Leg {
     const { criteria, servicePeers, peerId, generations, requestTimeoutMs, onProgress } = this.#init
@@ -204,7 +200,7 @@ class Walk {
   ): AsyncGenerator<MergedPage> {
     const { criteria, forward, pageLimit } = this.#init
     const { last } = this.#position
-    const generation = this.#generation(node?.protocol)
+    const generation = generationOf(this.#init.generations, node?.protocol)
     const byHash = node !== undefined && generation?.strictOrder !== true
     const byTime = !byHash || (generation?.filtersByTime === true && last?.time !== 0n)
     const sources = subQueries.map((subQuery, index) => {
