@@ -1,6 +1,5 @@
-import { LimitExceededError, ProtocolViolationError } from '../errors.ts'
+import { LimitExceededError } from '../errors.ts'
 import { fromHex, toHex } from '../lib/bytes.ts'
-import { report } from '../lib/report.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
 import type { SubQuery } from './criteria.ts'
 import { lookUp, MAX_HASHES_PER_REQUEST } from './lookup.ts'
@@ -73,8 +72,7 @@ export class HashNode {
     }
     list.isComplete = completeness !== 'more'
     if (!list.isComplete && list.hashes.size === before) {
-      const message = 'a page of hashes holds nothing new'
-      throw new ProtocolViolationError('no-progress', message, this.#peerId)
+      throw this.#session.violation('no-progress', 'a page of hashes holds nothing new')
     }
     if (list.hashes.size > MAX_HASHES) {
       throw new LimitExceededError('too many hashes of which the time is not known', MAX_HASHES)
@@ -105,10 +103,7 @@ export class HashNode {
     if (!matches && time !== timeEnd) {
       const { messageHash } = message
       const detail = 'it was listed, but does not match'
-      report(this.#init.onProgress, {
-        type: 'store:rejected',
-        detail: { reason: 'foreign', messageHash, detail, peerId: this.#peerId }
-      })
+      this.#session.reportRejected([{ reason: 'foreign', messageHash, detail }])
     }
     return matches
   }

@@ -1,6 +1,5 @@
 import { hasErrorCode, NoUsablePeerError, UnsupportedError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
-import { report } from '../lib/report.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
 import { Failures } from './choice.ts'
 import { protocolsOf, type StoreGeneration } from './generation.ts'
@@ -86,7 +85,7 @@ async function askAll(
     const session = new StoreSession({ ...init, peer })
     session.signal = signal
     try {
-      return await ask(session, hashes, includeData, init.onProgress)
+      return await ask(session, hashes, includeData)
     } catch (error) {
       failures.add(peer, error, { ...init, signal })
     }
@@ -107,8 +106,7 @@ function toError(failures: Failures): Error {
 async function ask(
   session: StoreSession,
   hashes: readonly Uint8Array<ArrayBuffer>[],
-  includeData: boolean,
-  onProgress: LookupInit['onProgress']
+  includeData: boolean
 ): Promise<Row[]> {
   // No filter beside the hashes, and a limit that holds them all: the reference node's default is 20.
   const query = {
@@ -124,19 +122,12 @@ async function ask(
   // A node whose pages are smaller takes several; no more than one for each hash, if it is honest.
   for await (const { page } of rawPages(session, query, undefined)) {
     const before = missing.size
-    for (const entry of page.entries) {
-      const stated = entry.messageHash === undefined ? undefined : toHex(entry.messageHash)
-      if (stated === undefined || !missing.delete(stated)) {
-        continue
-      }
-      const result = verify(session, expected, entry)
-      if (result !== undefined && 'reason' in result) {
-        const { peerId } = session
-        report(onProgress, { type: 'store:rejected', detail: { ...result, peerId } })
-      } else if (result !== undefined) {
-        rows.push(result)
-      }
-    }
+    const stated = page.entries.filter(
+      ({ messageHash }) => messageHash !== undefined && missing.delete(toHex(messageHash))
+    )
+    const found = verify(session, expected, stated)
+    rows.push(...found.rows)
+    session.reportRejected(found.rejected)
     if (missing.size === 0) {
       break
     }

@@ -10,7 +10,7 @@ import {
   type RawPage,
   type StoreGeneration
 } from './generation.ts'
-import type { StoreProgress } from './page.ts'
+import type { RejectedEntry, StoreProgress } from './page.ts'
 
 /** Largest page that is read, in bytes: 100 of the reference node's largest messages, and what surrounds them. */
 const MAX_PAGE_BYTES = 100 * 153_600 + 64 * 1024
@@ -48,6 +48,14 @@ export class StoreSession {
   /** What to throw where the node breaks a rule. */
   violation(detail: string, message: string): ProtocolViolationError {
     return new ProtocolViolationError(detail, message, this.peerId)
+  }
+
+  /** Tells what of the node's answers is not delivered. */
+  reportRejected(entries: readonly RejectedEntry[]): void {
+    const { peerId } = this
+    for (const entry of entries) {
+      report(this.#init.onProgress, { type: 'store:rejected', detail: { ...entry, peerId } })
+    }
   }
 
   /** Gives up the requests under way; the session is not to be used again. */

@@ -22,16 +22,7 @@ export interface Expectation {
 export function verified(session: StoreSession, expected: Expectation) {
   return async function* (pages: AsyncIterable<AskedPage>): AsyncGenerator<VerifiedPage> {
     for await (const { page, asked } of pages) {
-      const rows: Row[] = []
-      const rejected: RejectedEntry[] = []
-      for (const entry of page.entries) {
-        const result = verify(session, expected, entry)
-        if (result !== undefined && 'reason' in result) {
-          rejected.push(result)
-        } else if (result !== undefined) {
-          rows.push(result)
-        }
-      }
+      const { rows, rejected } = verify(session, expected, page.entries)
       if (!expected.query.forward) {
         rows.reverse()
       }
@@ -42,12 +33,30 @@ export function verified(session: StoreSession, expected: Expectation) {
 }
 
 /**
- * A row, why it is none, or undefined for what a node may send though it was not asked for. Where hashes only were asked for,
- * they are taken on the node's word.
+ * The rows that entries are, and why others are none; left out is what a node may send though it was not asked for. Where
+ * hashes only were asked for, they are taken on the node's word.
  *
  * @throws as {@link statedHash}, where hashes only were asked for
  */
 export function verify(
+  session: StoreSession,
+  expected: Expectation,
+  entries: readonly RawEntry[]
+): { readonly rows: Row[]; readonly rejected: RejectedEntry[] } {
+  const rows: Row[] = []
+  const rejected: RejectedEntry[] = []
+  for (const entry of entries) {
+    const result = judge(session, expected, entry)
+    if (result !== undefined && 'reason' in result) {
+      rejected.push(result)
+    } else if (result !== undefined) {
+      rows.push(result)
+    }
+  }
+  return { rows, rejected }
+}
+
+function judge(
   session: StoreSession,
   expected: Expectation,
   entry: RawEntry

@@ -1,16 +1,21 @@
 import { rawPipe } from 'it-pipe'
 import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { report } from '../lib/report.ts'
 import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
-import { canGoOnByTime, chooseStep, Failures, type Step } from './choice.ts'
+import { canGoOnByTime, chooseStep, Failures } from './choice.ts'
 import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
 import { generationOf, type PageQuery, protocolsOf } from './generation.ts'
 import { inOrder, type MergedPage } from './merge.ts'
 import type { MessagePage, Row, SourcePage } from './page.ts'
 import { Patience } from './patience.ts'
-import { encodePosition, type LastDelivered, type WalkPosition } from './position.ts'
+import {
+  encodePosition,
+  type LastDelivered,
+  type NodePosition,
+  type SourcePosition,
+  type WalkPosition
+} from './position.ts'
 import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
 import { eachOnce, RecentHashes } from './transforms.ts'
@@ -139,24 +144,21 @@ class Walk {
   }
 
   #toPage({ session }: Leg, { rows, rejected, completeness }: MergedPage): MessagePage {
-    const { peerId } = session
-    for (const entry of rejected) {
-      report(this.#init.onProgress, { type: 'store:rejected', detail: { ...entry, peerId } })
-    }
+    session.reportRejected(rejected)
     const messages = rows.map(({ message }) => message)
     return {
       messages: this.#init.forward ? messages : messages.reverse(),
       rejected,
       position: encodePosition(this.#position),
       completeness,
-      peerId,
+      peerId: session.peerId,
       protocol: session.generation.protocol
     }
   }
 
   /** Turns to a node: the one that holds the cursors, else by time to another one. */
   #begin(network: NetworkConfig): Leg {
-    const { criteria, servicePeers, peerId, generations, requestTimeoutMs, onProgress } = this.#init
+    const { criteria, servicePeers, peerId, generations } = this.#init
     const subQueries = toSubQueries(criteria, network)
     const split = digestSplit(subQueries)
     const candidates = servicePeers.candidates(protocolsOf(generations))
@@ -165,73 +167,50 @@ class Walk {
       this.#position,
       this.#failures
     )
-    const { peer } = step
-    const session = new StoreSession({
-      servicePeers,
-      peer,
-      generations: step.generations,
-      requestTimeoutMs,
-      onProgress
-    })
-    const bound = step.node === undefined ? this.#position.last?.time : step.node.bound
-    return {
-      peer,
-      session,
-      split,
-      bound,
-      pages: this.#pages({ session, network, subQueries, bound }, step)
-    }
-  }
-
-  /** The pipeline at one node: pages, verified, each once, in order. */
-  #pages(
-    {
-      session,
-      network,
-      subQueries,
-      bound
-    }: {
-      readonly session: StoreSession
-      readonly network: NetworkConfig
-      readonly subQueries: readonly SubQuery[]
-      readonly bound: bigint | undefined
-    },
-    { node }: Step
-  ): AsyncGenerator<MergedPage> {
-    const { criteria, forward, pageLimit } = this.#init
-    const { last } = this.#position
-    const generation = generationOf(this.#init.generations, node?.protocol)
-    const byHash = node !== undefined && generation?.strictOrder !== true
-    const byTime = !byHash || (generation?.filtersByTime === true && last?.time !== 0n)
+    const { peer, node } = step
+    const session = new StoreSession({ ...this.#init, peer, generations: step.generations })
+    const bound = node === undefined ? this.#position.last?.time : node.bound
     const sources = subQueries.map((subQuery, index) => {
       const from = node?.sources[index] ?? {}
-      const query = this.#query(subQuery, bound)
-      const { timeStart, timeEnd } = criteria
-      const expected = { query, timeStart, timeEnd, derive: deriveFrom(network) }
-      const delivered = {
-        last: byTime ? last : undefined,
-        after: byHash ? from.after : undefined,
-        recent: this.#recent
-      }
-      const pages = rawPipe(
-        () => rawPages(session, query, from.cursor),
-        verified(session, expected),
-        eachOnce(session, forward, delivered)
-      ) as AsyncGenerator<SourcePage>
-      return { from, pages }
+      const query = { ...this.#range(bound), ...subQuery }
+      return { from, pages: this.#pages(session, network, query, node, from) }
     })
-    return inOrder(sources, forward, pageLimit, () => session.end())
+    const { forward, pageLimit } = this.#init
+    const pages = inOrder(sources, forward, pageLimit, () => session.end())
+    return { peer, session, split, bound, pages }
   }
 
-  #query(
-    { pubsubTopic, contentTopics }: SubQuery,
-    bound: bigint | undefined
-  ): Omit<PageQuery, 'cursor'> {
+  /** The pipeline of one request: pages, verified, each once. */
+  #pages(
+    session: StoreSession,
+    network: NetworkConfig,
+    query: Omit<PageQuery, 'cursor'>,
+    node: NodePosition | undefined,
+    from: SourcePosition
+  ): AsyncGenerator<SourcePage> {
+    const { criteria, forward, generations } = this.#init
+    const { timeStart, timeEnd } = criteria
+    const { last } = this.#position
+    const generation = generationOf(generations, node?.protocol)
+    const byHash = node !== undefined && generation?.strictOrder !== true
+    const byTime = !byHash || (generation?.filtersByTime === true && last?.time !== 0n)
+    const delivered = {
+      last: byTime ? last : undefined,
+      after: byHash ? from.after : undefined,
+      recent: this.#recent
+    }
+    return rawPipe(
+      () => rawPages(session, query, from.cursor),
+      verified(session, { query, timeStart, timeEnd, derive: deriveFrom(network) }),
+      eachOnce(session, forward, delivered)
+    ) as AsyncGenerator<SourcePage>
+  }
+
+  /** What is asked for on whatever topics, going on at a time. */
+  #range(bound: bigint | undefined): Omit<PageQuery, 'cursor' | keyof SubQuery> {
     const { criteria, forward, pageLimit, includeData } = this.#init
     const { timeStart, timeEnd } = criteria
     return {
-      pubsubTopic,
-      contentTopics,
       timeStart: forward ? (bound ?? timeStart) : timeStart,
       timeEnd: forward || bound === undefined || bound === MAX_TIME ? timeEnd : bound + 1n,
       forward,
