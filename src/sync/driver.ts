@@ -8,7 +8,9 @@ export interface ReconcileInit {
   readonly frames: Pick<Frames, 'read' | 'write'>
   readonly session: SyncSession
   /** The first payload of an initiator; absent for a responder. */
-  readonly first?: Uint8Array
+  readonly first?: Uint8Array | undefined
+  /** The peer's first payload, where it has been read already. */
+  readonly opening?: Uint8Array | undefined
   /** For each payload of the peer, in milliseconds. */
   readonly replyTimeoutMs: number
   readonly onRound: (rounds: number) => void
@@ -30,36 +32,32 @@ export interface Reconciliation {
  * signal's own reason
  */
 export async function reconcile(
-  { frames, session, first, replyTimeoutMs, onRound }: ReconcileInit,
+  { frames, session, first, opening, replyTimeoutMs, onRound }: ReconcileInit,
   signal: AbortSignal
 ): Promise<Reconciliation> {
-  const toSend: SyncId[] = []
-  const toFetch: SyncId[] = []
-  let reply = first
+  let toSend: readonly SyncId[] = []
+  let toFetch: readonly SyncId[] = []
+  let outcome: Reconciliation['outcome'] | undefined
+  let [reply, received] = [first, opening]
   for (let rounds = 0; ; ) {
     if (reply !== undefined) {
       await frames.write(reply, signal)
     }
-    const bytes = await withDeadline('sync reply', { signal }, replyTimeoutMs, (within) =>
+    if (outcome !== undefined) {
+      return { outcome, rounds, toSend, toFetch }
+    }
+    received ??= await withDeadline('sync reply', { signal }, replyTimeoutMs, (within) =>
       frames.read(within)
     )
-    if (bytes === undefined) {
+    if (received === undefined) {
       return { outcome: 'unanswered', rounds, toSend, toFetch }
     }
-    const step = session.process(bytes)
+    const step = session.process(received)
     onRound(++rounds)
-    for (const id of step.toSend) {
-      toSend.push(id)
-    }
-    for (const id of step.toFetch) {
-      toFetch.push(id)
-    }
+    toSend = [...toSend, ...step.toSend]
+    toFetch = [...toFetch, ...step.toFetch]
     reply = step.reply
-    if (step.outcome !== undefined) {
-      if (reply !== undefined) {
-        await frames.write(reply, signal)
-      }
-      return { outcome: step.outcome, rounds, toSend, toFetch }
-    }
+    outcome = step.outcome
+    received = undefined
   }
 }

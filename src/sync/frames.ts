@@ -26,6 +26,17 @@ export type SyncStream = Pick<
   | 'abort'
 >
 
+/** What becomes of what breaks a stream. Negotiation may travel with the first frame, so that a refusal shows later. */
+export function toStreamError(
+  cause: unknown,
+  problem = 'the stream broke',
+  protocol = 'the protocol'
+): ConnectionError | UnsupportedError {
+  return cause instanceof Error && cause.name === 'UnsupportedProtocolError'
+    ? new UnsupportedError(`the peer does not speak ${protocol}`, { cause })
+    : new ConnectionError(problem, { cause })
+}
+
 /** Four bytes of a length are up to 256 MiB; no frame here is that long. */
 const MAX_LENGTH_BYTES = 4
 /** What is taken from the stream beyond the frame that is being read, in bytes. */
@@ -75,7 +86,7 @@ export class Frames {
       }
       if (this.#isEnded) {
         if (this.#unread.byteLength > 0 || this.#isBroken) {
-          throw this.#broken(this.#error)
+          throw toStreamError(this.#error)
         }
         return undefined
       }
@@ -128,7 +139,7 @@ export class Frames {
       await this.#writer.write(body, signal)
     } catch (cause) {
       signal.throwIfAborted()
-      throw this.#broken(this.#error ?? cause)
+      throw toStreamError(this.#error ?? cause)
     }
   }
 
@@ -173,13 +184,6 @@ export class Frames {
 
   get #isBroken(): boolean {
     return /aborted|reset/.test(this.#stream.status)
-  }
-
-  /** Negotiation may travel with the first frame, so that a refusal shows later. */
-  #broken(cause: unknown): ConnectionError | UnsupportedError {
-    return cause instanceof Error && cause.name === 'UnsupportedProtocolError'
-      ? new UnsupportedError('the peer does not speak the protocol', { cause })
-      : new ConnectionError('the stream broke', { cause })
   }
 
   #wake(): void {

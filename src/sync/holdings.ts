@@ -25,10 +25,10 @@ export class Holdings {
   }
 
   /** Reads the archive from a time on. What comes in meanwhile is in the index as well. */
-  static async open(init: HoldingsInit, since: bigint, signal?: AbortSignal): Promise<Holdings> {
+  static async open(init: HoldingsInit, since: bigint): Promise<Holdings> {
     const holdings = new Holdings(init, since)
     try {
-      for await (const key of init.archive.walkKeys({ timeStart: since }, { signal })) {
+      for await (const key of init.archive.walkKeys({ timeStart: since }, {})) {
         holdings.add([key])
       }
     } catch (error) {

@@ -7,6 +7,7 @@ import {
   encodeWakuMessageKeyValue,
   type StoreQueryResponse
 } from '../wire/store-query-3.ts'
+import { compareSyncIds, type SyncId } from '../wire/sync-payload.ts'
 import type { SyncArchive } from './components.ts'
 
 /** Largest request: a hundred hashes and some more. */
@@ -45,7 +46,9 @@ export async function answerLookup(
     return answer({ statusCode: 400, statusDesc: 'BAD_REQUEST: look-ups by message hash only' })
   }
   const found = (await archive.get(messageHashes)).filter((message) => message !== undefined)
-  const rows = found.sort((a, b) => (paginationForward ? 1 : -1) * compareOrder(a, b))
+  const rows = found.sort(
+    (a, b) => (paginationForward ? 1 : -1) * compareSyncIds(toSyncId(a), toSyncId(b))
+  )
   // a page goes on after the cursor, wherever that is in the order
   const at = cursor && rows.findIndex(({ messageHash }) => compareBytes(messageHash, cursor) === 0)
   const limit = Math.min(Number(request.paginationLimit ?? 0n) || 20, MAX_PAGE_MESSAGES)
@@ -66,9 +69,8 @@ export async function answerLookup(
   })
 }
 
-function compareOrder(a: StoredMessage, b: StoredMessage): number {
-  const [first = 0n, second = 0n] = [a.timestamp, b.timestamp]
-  return first === second ? compareBytes(a.messageHash, b.messageHash) : first < second ? -1 : 1
+function toSyncId({ timestamp = 0n, messageHash: hash }: StoredMessage): SyncId {
+  return { timestamp, hash }
 }
 
 function encodeRow(message: StoredMessage, includeData: boolean): Uint8Array<ArrayBuffer> {

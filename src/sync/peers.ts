@@ -1,13 +1,9 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import {
-  ConnectionError,
-  isWakuLightError,
-  UnsupportedError,
-  type WakuLightError
-} from '../errors.ts'
+import { ConnectionError, isWakuLightError, type WakuLightError } from '../errors.ts'
 import { encodeClusterId, MAX_METADATA_BYTES, METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncNode } from './components.ts'
+import { toStreamError } from './frames.ts'
 
 /** Node programs that answer as the reference node does. */
 const REFERENCE_AGENT = /nwaku|logos-delivery/i
@@ -68,10 +64,7 @@ export class SyncPeers {
       return await connection.newStream(protocol, { signal, maxOutboundStreams: Infinity })
     } catch (cause) {
       signal.throwIfAborted()
-      if (cause instanceof Error && cause.name === 'UnsupportedProtocolError') {
-        throw new UnsupportedError(`the peer does not speak ${protocol}`, { cause })
-      }
-      throw new ConnectionError('a stream could not be opened', { cause })
+      throw toStreamError(cause, 'a stream could not be opened', protocol)
     }
   }
 

@@ -1,5 +1,6 @@
 import { hasErrorCode } from '../errors.ts'
 import { delay, withSignals } from '../lib/deadline.ts'
+import { Pauses } from '../lib/pauses.ts'
 import type { SyncSettings } from './init.ts'
 
 /** How {@link Scheduler} is made. */
@@ -13,19 +14,19 @@ export interface SchedulerInit {
 /** Syncs now and then: at the start, at once after a peer has come, and in between at an interval. */
 export class Scheduler {
   readonly #init: SchedulerInit
-  #isWoken = false
+  readonly #pauses: Pauses
   #peerId: string | undefined
-  #pause = new AbortController()
 
   constructor(init: SchedulerInit) {
+    const { settings } = init
     this.#init = init
+    this.#pauses = new Pauses({ ...settings, minBackoffMs: settings.intervalMs })
   }
 
   /** A peer has come: do not wait any longer. */
   wake(peerId?: string): void {
     this.#peerId = peerId ?? this.#peerId
-    this.#isWoken = true
-    this.#pause.abort()
+    this.#pauses.wake()
   }
 
   /** Goes on until the signal is aborted, then rejects with its reason. With locks it waits for its turn first. */
@@ -41,35 +42,20 @@ export class Scheduler {
 
   async #loop(): Promise<void> {
     const { settings, run, signal } = this.#init
-    const { visibility, pauseWhileHidden, intervalMs, sleep } = settings
+    const { visibility, pauseWhileHidden, intervalMs } = settings
     // whoever created this has listeners to add
     await delay(0, signal)
     for (;;) {
       signal.throwIfAborted()
-      this.#pause = new AbortController()
       if (pauseWhileHidden && visibility?.visibilityState === 'hidden') {
         // whatever woke us meanwhile, there is one sync when the page is seen again
         await this.#visible()
       }
+      const { waking } = this.#pauses
       const peerId = this.#peerId
       this.#peerId = undefined
-      this.#isWoken = false
       await run(peerId, signal)
-      if (!this.#isWoken) {
-        await this.#until((linked) => sleep(intervalMs, linked))
-      }
-    }
-  }
-
-  async #until(wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { signal } = this.#init
-    try {
-      await withSignals([signal, this.#pause.signal], wait)
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!this.#pause.signal.aborted) {
-        throw error
-      }
+      await this.#pauses.wait(intervalMs, waking, signal)
     }
   }
 

@@ -201,19 +201,12 @@ export class Sessions {
     signal: AbortSignal,
     opening?: Uint8Array
   ): Promise<Reconciliation> {
-    let pushedBack = opening
-    const read = async (within: AbortSignal): Promise<Uint8Array | undefined> => {
-      const bytes = pushedBack ?? (await frames.read(within))
-      pushedBack = undefined
-      return bytes
-    }
-    const write = frames.write.bind(frames)
     const { replyTimeoutMs } = this.#init.settings
     const onRound = (rounds: number): void =>
       run.tell({ type: 'sync:round', detail: { peerId: run.intake.peerId, rounds } })
     try {
       const found = await reconcile(
-        { frames: { read, write }, session, first, replyTimeoutMs, onRound },
+        { frames, session, first, opening, replyTimeoutMs, onRound },
         signal
       )
       run.intake.settle(found.toFetch, found.outcome !== 'unanswered')

@@ -117,7 +117,7 @@ export class SyncIndex {
 
   /** How many entries are older than a time. */
   rank(timestamp: bigint): number {
-    return summarizeBefore(this.#root, this.#toKey(timestamp), new Uint32Array(HASH_WORDS))
+    return this.#rank(timestamp)
   }
 
   /** The time of the entry at a rank, from 0 to the size, exclusive. */

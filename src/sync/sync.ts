@@ -164,15 +164,13 @@ class RunningSync implements Sync {
       this.#tell(event)
       report(onProgress, event)
     }
-    return await withSignals([this.#closing.signal], (closing) =>
-      withDeadline('sync', { signal, timeoutMs }, this.#settings.timeoutMs, (within) =>
-        withSignals([closing, within], async (linked) => {
-          const call = { signal: linked, timeoutMs: Infinity, tell }
-          return peer === undefined
-            ? await this.#first(await this.#peers.capable(this.#settings.random), window, call)
-            : await this.#sessions.initiate(peer, window, call)
-        })
-      )
+    return await withDeadline('sync', { signal, timeoutMs }, this.#settings.timeoutMs, (within) =>
+      withSignals([this.#closing.signal, within], async (linked) => {
+        const call = { signal: linked, timeoutMs: Infinity, tell }
+        return peer === undefined
+          ? await this.#first(await this.#peers.capable(this.#settings.random), window, call)
+          : await this.#sessions.initiate(peer, window, call)
+      })
     )
   }
 
