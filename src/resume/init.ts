@@ -4,7 +4,7 @@ import { fromMilliseconds } from '../lib/time.ts'
 import { parseContentTopic } from '../message/topics.ts'
 import type { SourcesPage } from '../store/roster.ts'
 import type { Walker } from '../store/walker.ts'
-import { LocalLocks, type ResumeLocks } from './locks.ts'
+import { createLocks, type ResumeLocks, type WithLock } from './locks.ts'
 
 /** Defaults of {@link createResume}, in milliseconds. */
 export const RESUME_DEFAULTS = {
@@ -69,7 +69,7 @@ export interface ResumeSettings {
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  readonly locks: LocalLocks
+  readonly withLock: WithLock
 }
 
 /**
@@ -106,7 +106,7 @@ export function toSettings(init: ResumeInit): ResumeSettings {
     now,
     random,
     sleep,
-    locks: new LocalLocks(shared)
+    withLock: createLocks(shared)
   }
 }
 

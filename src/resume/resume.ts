@@ -76,7 +76,7 @@ export interface Resume {
 export function createResume(components: ResumeComponents, init: ResumeInit = {}): Resume {
   assertComponents(components)
   const settings = toSettings(init)
-  const { lockName: name, locks } = settings
+  const { lockName: name, withLock } = settings
   const marks = new Marks(components.archive, settings.scope)
 
   const once = async (
@@ -86,7 +86,7 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
   ): Promise<ResumeResult> =>
     await withDeadline('resume', options, Infinity, async (signal) => {
       const job = new Job(components, settings, signal, options.onProgress)
-      return await locks.request(lockName, { isPatient: false, signal }, async (lock) =>
+      return await withLock(lockName, false, signal, async (lock) =>
         lock === null ? { status: 'busy' } : await attempt(job, run)
       )
     })
@@ -100,7 +100,7 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
       assertTimeoutMs(intervalMs ?? 1, 'intervalMs')
       assertTimeoutMs(recheckIntervalMs, 'recheckIntervalMs')
       return await withDeadline('resume', options, Infinity, async (signal) =>
-        locks.request(name, { isPatient: true, signal }, () =>
+        withLock(name, true, signal, () =>
           follow({
             createJob: () => new Job(components, settings, signal, onProgress),
             isTailed,
