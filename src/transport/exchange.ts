@@ -10,6 +10,7 @@ import {
 import { withSignals } from '../lib/deadline.ts'
 import { type Ahead, aheadOf } from './ahead.ts'
 import { PacedWriter } from './paced-writer.ts'
+import { requested } from './traffic.ts'
 
 /** One request on a stream of its own. */
 export interface ExchangeRequest {
@@ -122,6 +123,7 @@ async function converse(
   try {
     const frames = lpStream(stream, frameLimits(request.maxResponseBytes))
     write(stream, body)
+    requested(connection)
     const bytes = await readFrame(frames, request.maxResponseBytes, signal)
     await release(connection, stream)
     return { protocol: stream.protocol, bytes }

@@ -4,7 +4,7 @@ import { type PauseSettings, Pauses } from '../lib/pauses.ts'
 import type { ManagedServicePeers } from './peers-options.ts'
 
 /** A connection that lasted that long, in milliseconds, was a good one: that it ends is routine. */
-const STABLE_MS = 10_000
+const STABLE_MS = 3_000
 
 /** How to build {@link Keeper}. */
 export interface KeeperInit extends PauseSettings {
@@ -42,6 +42,7 @@ export class Keeper {
   /** Works until the signal is aborted, then rejects with its reason. */
   async run(signal: AbortSignal): Promise<never> {
     const { peers, now } = this.#init
+    let earlyEnds = 0
     for (let failures = 0; ; ) {
       const { waking } = this.#pauses
       try {
@@ -49,7 +50,8 @@ export class Keeper {
         this.#tell(undefined, undefined)
         const sinceMs = now()
         await this.#until(() => !peers.isConnected, signal)
-        failures = now() - sinceMs < STABLE_MS ? failures + 1 : 0
+        earlyEnds = now() - sinceMs < STABLE_MS ? earlyEnds + 1 : 0
+        failures = earlyEnds
       } catch (error) {
         signal.throwIfAborted()
         if (waking.aborted) {
@@ -66,8 +68,14 @@ export class Keeper {
       await this.#until(() => peers.refusals === undefined, signal)
       const pauseMs = this.#pauses.backoffMs(Math.max(0, failures - 1))
       this.#tell(this.lastError, now() + pauseMs)
-      if (await this.#pauses.wait(pauseMs, this.#pauses.waking, signal)) {
-        failures = 0
+      // a call may have dialed a node meanwhile
+      const end = peers.onChange(() => peers.isConnected && this.#pauses.wake())
+      try {
+        if (await this.#pauses.wait(pauseMs, this.#pauses.waking, signal)) {
+          failures = 0
+        }
+      } finally {
+        end()
       }
       this.#tell(this.lastError, undefined)
     }

@@ -1,5 +1,4 @@
 import type { Connection } from '@libp2p/interface'
-import { ConnectionError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 
 /** How to build {@link Liveness}. */
@@ -16,12 +15,23 @@ export interface LivenessInit {
 
 interface Watched {
   timer?: ReturnType<typeof setTimeout>
+  /** When the timer is due. All times are on the clock of `performance.now`. */
+  dueAtMs: number
+  /** When a request has left the last time. */
+  requestedAtMs: number
+  /** When it was asked the last time, or opened. */
+  askedAtMs: number
+  /** True while a ping is under way. */
   isAsked: boolean
 }
 
+/** A request that is not answered in that time makes the link a suspect, in milliseconds. */
+const IMPATIENT_MS = 1_000
+
 /**
  * Notices connections that call themselves open while nobody is there any more. Whatever comes on a connection proves that it
- * lives; where nothing comes, it is pinged. One that then says nothing at all is aborted, which its requests notice at once.
+ * lives; where nothing comes for long, or no answer to a request, it is pinged. One that then says nothing at all is aborted, which
+ * its requests notice at once.
  */
 export class Liveness {
   readonly #init: LivenessInit
@@ -33,7 +43,12 @@ export class Liveness {
 
   /** Watches a connection until it ends. */
   watch(connection: Connection): void {
-    const watched: Watched = { isAsked: false }
+    const watched: Watched = {
+      dueAtMs: Infinity,
+      requestedAtMs: 0,
+      askedAtMs: performance.now(),
+      isAsked: false
+    }
     this.#watched.set(connection, watched)
     connection.addEventListener('close', () => {
       clearTimeout(watched.timer)
@@ -49,40 +64,61 @@ export class Liveness {
     }
   }
 
-  #schedule(connection: Connection, watched: Watched): void {
-    const { intervalMs, heardAtMs } = this.#init
-    if (intervalMs === Infinity || !this.#watched.has(connection)) {
-      return
+  /** To be called when a request has left on a connection. */
+  requested(connection: Connection): void {
+    const watched = this.#watched.get(connection)
+    if (watched !== undefined) {
+      watched.requestedAtMs = performance.now()
+      this.#schedule(connection, watched)
     }
-    const silenceMs = Math.max(0, performance.now() - heardAtMs(connection))
-    const dueMs = silenceMs < intervalMs ? intervalMs - silenceMs : intervalMs
+  }
+
+  /** When a connection is to be asked, if nothing comes until then. */
+  #dueAtMs(connection: Connection, { requestedAtMs, askedAtMs }: Watched): number {
+    const { intervalMs, heardAtMs } = this.#init
+    const lastMs = Math.max(heardAtMs(connection), askedAtMs)
+    return requestedAtMs > lastMs
+      ? requestedAtMs + Math.min(IMPATIENT_MS, intervalMs)
+      : lastMs + intervalMs
+  }
+
+  #schedule(connection: Connection, watched: Watched): void {
+    const dueAtMs = this.#dueAtMs(connection, watched)
+    if (this.#init.intervalMs === Infinity || watched.isAsked || watched.dueAtMs <= dueAtMs) {
+      return // a timer that is due sooner looks again
+    }
+    clearTimeout(watched.timer)
+    watched.dueAtMs = dueAtMs
     watched.timer = setTimeout(() => {
-      if (performance.now() - heardAtMs(connection) < intervalMs) {
+      watched.dueAtMs = Infinity
+      if (performance.now() < this.#dueAtMs(connection, watched)) {
         this.#schedule(connection, watched)
       } else {
         this.#ask(connection, watched)
       }
-    }, dueMs)
+    }, dueAtMs - performance.now())
   }
 
   #ask(connection: Connection, watched: Watched): void {
-    clearTimeout(watched.timer)
     if (watched.isAsked) {
       return
     }
     watched.isAsked = true
+    watched.askedAtMs = performance.now()
     const { timeoutMs, ping, heardAtMs } = this.#init
     const heardBefore = heardAtMs(connection)
     withDeadline('ping', {}, timeoutMs, (signal) => ping(connection, signal))
-      .catch((cause: unknown) => {
+      .catch((error: Error) => {
         // behind a large answer a ping may be late: what comes shows that the link is alive
         if (heardAtMs(connection) <= heardBefore) {
-          connection.abort(new ConnectionError('the link is dead', { cause }))
+          connection.abort(error)
         }
       })
       .finally(() => {
         watched.isAsked = false
-        this.#schedule(connection, watched)
+        if (this.#watched.has(connection)) {
+          this.#schedule(connection, watched)
+        }
       })
   }
 }

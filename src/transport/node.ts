@@ -37,7 +37,7 @@ import { SendAhead } from './send-ahead.ts'
 import type { ServicePeer, StreamHost } from './service-peers.ts'
 import { assertService, type Service } from './services.ts'
 import { isSameState, type NodeState, stateOf } from './state.ts'
-import { heardAtMs } from './traffic.ts'
+import { heardAtMs, onRequest } from './traffic.ts'
 import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
 
 export {
@@ -168,7 +168,10 @@ class StartedLightNode implements LightNode {
     })
     this.#state = this.state
     const { signal } = this.#ending
-    libp2p.addEventListener('connection:open', ({ detail }) => this.#liveness.watch(detail))
+    libp2p.addEventListener('connection:open', ({ detail: connection }) => {
+      this.#liveness.watch(connection)
+      onRequest(connection, () => this.#liveness.requested(connection))
+    })
     libp2p.addEventListener('connection:open', this.#onChange)
     libp2p.addEventListener('connection:close', this.#onChange)
     servicePeers.onChange(this.#onState)

@@ -1,21 +1,38 @@
 import type { Connection, MessageStream } from '@libp2p/interface'
 
-interface Heard {
-  atMs: number
+interface Traffic {
+  heardAtMs: number
+  onRequest?: () => void
 }
 
-const HEARD = /* @__PURE__ */ new WeakMap<Connection, Heard>()
+const TRAFFIC = /* @__PURE__ */ new WeakMap<Connection, Traffic>()
 
 /** Keeps in mind when something came on a connection; to be called when it is up, as what comes goes to all who listen by then. */
 export function watchTraffic(connection: Connection, wire: MessageStream): void {
-  const heard = { atMs: performance.now() }
-  HEARD.set(connection, heard)
+  const traffic = trafficOf(connection)
+  traffic.heardAtMs = performance.now()
   wire.addEventListener('message', () => {
-    heard.atMs = performance.now()
+    traffic.heardAtMs = performance.now()
   })
 }
 
 /** When something came the last time, on the clock of `performance.now`; 0 where nobody watches. */
 export function heardAtMs(connection: Connection): number {
-  return HEARD.get(connection)?.atMs ?? 0
+  return TRAFFIC.get(connection)?.heardAtMs ?? 0
+}
+
+/** Has somebody called for each request on a connection. */
+export function onRequest(connection: Connection, listener: () => void): void {
+  trafficOf(connection).onRequest = listener
+}
+
+/** To be called when a request has left, to which there should be an answer. */
+export function requested(connection: Connection): void {
+  TRAFFIC.get(connection)?.onRequest?.()
+}
+
+function trafficOf(connection: Connection): Traffic {
+  const traffic = TRAFFIC.get(connection) ?? { heardAtMs: 0 }
+  TRAFFIC.set(connection, traffic)
+  return traffic
 }

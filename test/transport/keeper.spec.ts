@@ -134,6 +134,33 @@ describe('Keeper', () => {
     await test.close()
   })
 
+  it('does not hold failures before a good connection against what comes after it', async () => {
+    const test = setUp(fail, fail, fail, async () => test.connected(true))
+    for (let count = 0; count < 3; count++) {
+      ;(await test.pause())()
+    }
+    await turn()
+    test.pass(3_000)
+    test.connected(false)
+    ;(await test.pause())()
+    expect(test.pauses).to.deep.equal([100, 200, 400, 100])
+    await test.close()
+  })
+
+  it('sees a connection that a call has made, and ends its pause for it', async () => {
+    const test = setUp(fail, async () => undefined)
+    await test.pause()
+    test.connected(true)
+    await turn()
+    expect(test.keeper.lastError).to.equal(undefined)
+    expect(test.keeper.nextRetryAtMs).to.equal(undefined)
+    test.pass(3_000)
+    test.connected(false)
+    ;(await test.pause())()
+    expect(test.pauses).to.deep.equal([100, 100])
+    await test.close()
+  })
+
   it('begins anew, and with short pauses, when it is woken', async () => {
     const test = setUp(fail, fail, fail, fail, hang, fail)
     for (let count = 0; count < 3; count++) {

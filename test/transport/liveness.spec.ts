@@ -55,7 +55,7 @@ describe('Liveness', () => {
       ;(await test.asked()).resolve()
     }
     ;(await test.asked()).reject(new Error('no answer'))
-    expect(await test.aborted).to.include({ code: 'ERR_CONNECTION', message: 'the link is dead' })
+    expect(await test.aborted).to.include({ message: 'no answer' })
     await turn()
     expect(test.pings()).to.equal(4)
     test.connection.dispatchEvent(new Event('close'))
@@ -98,6 +98,26 @@ describe('Liveness', () => {
     expect(test.pings()).to.equal(2)
     test.connection.dispatchEvent(new Event('close'))
   })
+
+  it('asks soon where a request is not answered, and not where anything comes', async () => {
+    const test = setUp(20_000)
+    test.liveness.requested(test.connection)
+    test.hear()
+    test.liveness.requested(test.connection)
+    const startedAt = performance.now()
+    ;(await test.asked()).resolve()
+    expect(performance.now() - startedAt).to.be.above(500)
+    expect(test.pings()).to.equal(1)
+    // each request is one of its own
+    test.hear()
+    test.liveness.requested(test.connection)
+    ;(await test.asked()).reject(new Error('no answer'))
+    await test.aborted
+    test.liveness.requested(test.connection)
+    const never = setUp(Infinity)
+    never.liveness.requested(never.connection)
+    expect(never.pings()).to.equal(0)
+  }).timeout(6_000)
 
   it('leaves a connection that ends', async () => {
     const test = setUp(1)

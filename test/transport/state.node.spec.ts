@@ -144,6 +144,21 @@ describe('LightNode.state', () => {
     expect((await askEcho(node)).peerId).to.equal(second.peerId)
   })
 
+  it('asks a link that does not answer a request long before it would be asked by itself', async () => {
+    const [first, second] = [await startNode([STORE]), await startNode([STORE])]
+    const proxy = await startProxy(first.port)
+    const node = await startLightNode([at(proxy.port, first.peerId), second.address], {
+      ...SOON,
+      pingIntervalMs: 1_000_000,
+      pingTimeoutMs: 100
+    })
+    await until(node, isReady)
+    proxy.freeze()
+    const error = await caught(askEcho(node, { peerId: first.peerId }))
+    expect(error).to.include({ code: 'ERR_TIMEOUT', operation: 'ping' })
+    await until(node, () => node.connectedPeers.includes(second.peerId))
+  })
+
   it('checks the link at once when told to', async () => {
     const service = await startNode([STORE])
     const proxy = await startProxy(service.port)
