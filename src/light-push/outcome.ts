@@ -93,12 +93,17 @@ const PASSING: readonly unknown[] = [500, 504]
 /** Codes of what stays wrong with a node. */
 const LASTING = /ADDRESS|CLUSTER|ARGUMENT|UNSUPPORTED/
 
+/** True for what stays wrong with a node. */
+export function isLasting(error: unknown): boolean {
+  return isWakuLightError(error) && LASTING.test(error.code)
+}
+
 /** True if the node is not to be asked again: it has the message, will never take it, or cannot. */
 export function isFinal({ status, reason, statusCode, error }: PushAttempt): boolean {
   return (
     status === 'published' ||
     (reason === 'refused' && !PASSING.includes(statusCode)) ||
-    (reason === 'not-sent' && isWakuLightError(error) && LASTING.test(error.code))
+    (reason === 'not-sent' && isLasting(error))
   )
 }
 

@@ -9,6 +9,7 @@ import { type Candidate, type NodeRecords, nextOf } from './nodes.ts'
 import type { PushOptions, PushSettings } from './options.ts'
 import {
   isFinal,
+  isLasting,
   isSeenBefore,
   type PushAttempt,
   type PushResult,
@@ -92,10 +93,9 @@ export class PushRun {
         interrupt(reason)
       }
       if (hasErrorCode(reason, 'ERR_NO_USABLE_PEER')) {
-        const nothing = { status: 'failed', reason: 'not-sent', durationMs: 0 } as const
-        for (const failure of reason.failures) {
-          this.#attempts.push({ ...nothing, ...failure, startedAtMs: this.#startedAtMs })
-        }
+        this.#notSent(reason.failures)
+      } else if (this.#sealed === undefined && this.#options.proof === undefined) {
+        this.#notSent(this.#servicePeers.candidates().map(({ peerId }) => ({ peerId, error })))
       }
     } finally {
       this.#isSettled = true
@@ -116,7 +116,7 @@ export class PushRun {
   }
 
   async #push(draft: WakuMessage, signal: AbortSignal): Promise<void> {
-    const sealed = await seal(draft, this.#servicePeers, this.#settings, this.#options, signal)
+    const sealed = await this.#seal(draft, signal)
     signal.throwIfAborted()
     this.#sealed = sealed
     report(this.#options.onProgress, { type: 'light-push:sealed', detail: sealed.told })
@@ -129,6 +129,38 @@ export class PushRun {
     if (this.#options.confirm === 'stored' && summarize(this.#attempts) !== 'failed') {
       await this.#confirm(sealed, signal)
     }
+  }
+
+  /** Seals the message, which takes a node where the network is to be learnt: that is tried again as a push is. */
+  async #seal(draft: WakuMessage, signal: AbortSignal): Promise<Sealed> {
+    for (let rounds = 0; ; rounds++) {
+      try {
+        return await seal(draft, this.#servicePeers, this.#settings, this.#options, signal)
+      } catch (error) {
+        const pauseMs = this.#rests.backoffMs(rounds)
+        const mayHelp =
+          hasErrorCode(error, 'ERR_NO_USABLE_PEER') &&
+          error.failures.some((failure) => !isLasting(failure.error))
+        if (!mayHelp || rounds + 1 >= this.#remaining || this.#isLate(pauseMs)) {
+          throw error
+        }
+        this.#notSent(error.failures)
+        report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
+        await this.#settings.wait(pauseMs, signal)
+      }
+    }
+  }
+
+  #notSent(failures: readonly { readonly peerId: string; readonly error: unknown }[]): void {
+    const nothing = { status: 'failed', reason: 'not-sent', durationMs: 0 } as const
+    for (const failure of failures) {
+      this.#attempts.push({ ...nothing, ...failure, startedAtMs: this.#startedAtMs })
+    }
+  }
+
+  /** Whether the deadline passes within a pause. */
+  #isLate(pauseMs: number): boolean {
+    return this.#settings.now() + pauseMs >= this.#startedAtMs + this.#timeoutMs
   }
 
   get #protocols(): readonly string[] {
@@ -149,8 +181,7 @@ export class PushRun {
       const { restMs, node } = next
       if ((restMs > 0 || node.tries > 0) && !isRested) {
         const pauseMs = restMs + this.#rests.backoffMs(pauses++)
-        const isLate = this.#settings.now() + pauseMs >= this.#startedAtMs + this.#timeoutMs
-        if (isLate || enough.aborted) {
+        if (this.#isLate(pauseMs) || enough.aborted) {
           return
         }
         report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { ClosedError, ConnectionError, NoUsablePeerError, TimeoutError } from 'waku-light/errors'
+import {
+  AddressError,
+  ClosedError,
+  ConnectionError,
+  NoUsablePeerError,
+  TimeoutError
+} from 'waku-light/errors'
 import { LightPushClient, type PushOptions, type PushProgress } from 'waku-light/light-push'
 import { messageHash as hashOf, type WakuMessage } from 'waku-light/message'
 import {
@@ -10,7 +16,13 @@ import {
   LIGHT_PUSH_3_PROTOCOL
 } from 'waku-light/wire'
 import { failure, failureOf } from '../helpers/collect.ts'
-import { type FakePeer, FakePeers, type FakeRequest, never } from '../helpers/fake-peers.ts'
+import {
+  type FakePeer,
+  FakePeers,
+  type FakeRequest,
+  NETWORK,
+  never
+} from '../helpers/fake-peers.ts'
 import { push2Peer, push3Peer } from '../helpers/push-peers.ts'
 
 const TOPIC = '/app/22/a/proto'
@@ -201,13 +213,51 @@ describe('LightPushClient.push', () => {
     const peers = new FakePeers([push3Peer()], () => {
       throw new NoUsablePeerError(failures)
     })
-    const { status, attempts, messageHash: hash, error } = await client(peers).push(outgoing())
+    const sent = await client(peers).push(outgoing(), { retry: false })
+    const { status, attempts, messageHash: hash, error } = sent
     expect(status).to.equal('failed')
     expect(hash).to.equal(undefined)
     expect(error).to.deep.include({ code: 'ERR_NO_USABLE_PEER' })
     expect(
       attempts.map(({ peerId, reason, error: why }) => ({ peerId, reason, why }))
     ).to.deep.equal(failures.map(({ peerId, error: why }) => ({ peerId, reason: 'not-sent', why })))
+  })
+
+  it('tries to learn the network again, as a push is tried again', async () => {
+    let calls = 0
+    const down = { peerId: 'a', error: new ConnectionError('down') }
+    const peers = new FakePeers([push3Peer()], () => {
+      if (++calls < 3) {
+        throw new NoUsablePeerError([down])
+      }
+      return NETWORK
+    })
+    const waits: number[] = []
+    const wait = async (ms: number): Promise<void> => {
+      waits.push(ms)
+    }
+    const patient = new LightPushClient(peers, { wait, random: () => 1 })
+    const { status, attempts } = await patient.push(outgoing())
+    expect(status).to.equal('published')
+    expect(attempts.map(({ reason }) => reason)).to.deep.equal(['not-sent', 'not-sent', 'accepted'])
+    expect(waits).to.deep.equal([500, 1000])
+    calls = -100
+    const given = await patient.push(outgoing(), { maxAttempts: 2 })
+    expect(given.attempts.map(({ reason }) => reason)).to.deep.equal(['not-sent', 'not-sent'])
+    // what stays wrong is not tried again
+    const refused = new FakePeers([push3Peer()], () => {
+      throw new NoUsablePeerError([{ peerId: 'a', error: new AddressError('a', 'is no address') }])
+    })
+    const wrong = await new LightPushClient(refused, { wait }).push(outgoing())
+    expect(wrong.attempts).to.have.length(1)
+  })
+
+  it('names each node where the deadline passes while the network is being learnt', async () => {
+    const peers = new FakePeers([push3Peer()], (signal) => never(signal))
+    const { status, attempts, error } = await client(peers).push(outgoing(), { timeoutMs: 5 })
+    expect(status).to.equal('failed')
+    expect(attempts).to.have.length(1)
+    expect(attempts[0]).to.include({ reason: 'not-sent', error })
   })
 
   it('fails without any node', async () => {
