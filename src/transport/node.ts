@@ -176,7 +176,14 @@ class StartedLightNode implements LightNode {
     libp2p.addEventListener('connection:close', this.#onChange)
     servicePeers.onChange(this.#onState)
     onWake(() => this.reconnect(), signal)
-    globalThis.addEventListener?.('offline', this.#onState, { signal })
+    globalThis.addEventListener?.(
+      'offline',
+      () => {
+        this.#liveness.check() // links within the machine live on
+        this.#onState()
+      },
+      { signal }
+    )
     this.#keeping = this.#keeper.run(signal).catch(() => undefined)
   }
 

@@ -8,7 +8,7 @@ import {
 } from '../errors.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { toLogger } from '../lib/report.ts'
-import { isOffline } from '../lib/wake.ts'
+import { isOffline, onWake } from '../lib/wake.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { Logger } from '../options.ts'
 import { METADATA_PROTOCOL } from '../wire/metadata.ts'
@@ -187,15 +187,35 @@ class PeerSet implements ManagedServicePeers {
 
   async reach(signal: AbortSignal): Promise<void> {
     const usable = this.#peers.filter(({ refusal }) => refusal === undefined)
-    if (usable.length < 2 || this.isConnected) {
-      return
-    }
-    try {
-      await this.#until(signal, (linked) => this.#reaching.join(linked))
-    } catch (error) {
-      if (!hasErrorCode(error, 'ERR_NO_USABLE_PEER')) {
-        throw error
+    await this.#until(signal, async (linked) => {
+      while (!this.isConnected && (usable.length > 1 || isOffline())) {
+        try {
+          await this.#reaching.join(linked)
+          return
+        } catch (error) {
+          if (!hasErrorCode(error, 'ERR_NO_USABLE_PEER')) {
+            throw error
+          }
+        }
+        if (!isOffline() || this.refusals !== undefined) {
+          return
+        }
+        await this.#online(linked)
       }
+    })
+  }
+
+  /** Resolves when there is a network again, or a node is connected. */
+  async #online(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const end = this.onChange(() => this.isConnected && resolve())
+    const over = new AbortController()
+    onWake(() => isOffline() || resolve(), over.signal)
+    try {
+      await withSignals([signal], () => promise)
+    } finally {
+      end()
+      over.abort()
     }
   }
 
@@ -221,7 +241,7 @@ class PeerSet implements ManagedServicePeers {
       if (!servicesOf(protocols).includes(service)) {
         throw new UnsupportedError(`the node does not offer ${service}`)
       }
-      return peer
+      return { peerId: peer.peerId }
     }
     return await this.#until(signal, (linked) => firstOf(this.#ranked(), offers, linked, onFailure))
   }

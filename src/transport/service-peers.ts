@@ -20,8 +20,8 @@ export interface ServicePeers {
    */
   network(signal: AbortSignal): Promise<NetworkConfig>
   /**
-   * Resolves once a node is connected, or none could be reached: at once where one is. To be called before nodes are chosen, so
-   * that one that says nothing holds up nobody.
+   * Resolves once a node is connected, or none could be reached: at once where one is. While the platform says that there is no
+   * network at all, it waits for that. To be called before nodes are chosen, so that one that says nothing holds up nobody.
    *
    * @throws the signal's own reason, {@link ClosedError}
    */

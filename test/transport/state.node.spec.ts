@@ -13,6 +13,7 @@ import {
 } from './helpers/scripted-node.ts'
 
 const ABSENT_PEER = '12D3KooWGyCFqLm5mGxnDhCMnUxtgWTHfzLpoUq7FbqmSWXfKdmA'
+const OTHER_PEER = '12D3KooWPjceQrSwdWXPyLLeABRXmuqt69Rg3sBYbU1Nft9HyQ6X'
 const PUSH = '/vac/waku/lightpush/3.0.0'
 const STORE = '/vac/waku/store-query/3.0.0'
 const SOON = { minRedialMs: 1, maxRedialMs: 20 }
@@ -228,6 +229,52 @@ describe('LightNode.state', () => {
     } finally {
       Object.defineProperty(globalThis, 'navigator', navigator as PropertyDescriptor)
     }
+  })
+})
+
+describe('ServicePeers.reach', () => {
+  afterEach(async () => {
+    await closeLightNodes()
+    await stopRawServers()
+    await stopScriptedNodes()
+  })
+
+  it('waits while there is no network at all, and ends with its signal', async () => {
+    const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+    Object.defineProperty(globalThis, 'navigator', { value: { onLine: false }, configurable: true })
+    try {
+      const port = await closedPort()
+      const privateKey = await generateKeyPair('Ed25519')
+      const peerId = privateKey.publicKey.toString()
+      const node = await startLightNode([at(port, peerId)], SOON)
+      const counted = countedSignal()
+      const reason = new Error('mine')
+      const aborted = caught(Promise.resolve(node.servicePeers.reach?.(counted.signal)))
+      const reached = Promise.resolve(node.servicePeers.reach?.(new AbortController().signal))
+      let isReached = false
+      reached.then(() => {
+        isReached = true
+      }, expect.fail)
+      for (let tries = 0; tries < 3; tries++) {
+        await until(node, ({ nextRetryAtMs }) => nextRetryAtMs === undefined)
+        await until(node, ({ nextRetryAtMs }) => nextRetryAtMs !== undefined)
+      }
+      expect(isReached).to.equal(false)
+      counted.abort(reason)
+      expect(await aborted).to.equal(reason)
+      expect(counted.listeners()).to.equal(0)
+      await startNode([STORE], { privateKey, port })
+      await reached
+      expect(node.connectedPeers).to.deep.equal([peerId])
+    } finally {
+      Object.defineProperty(globalThis, 'navigator', navigator as PropertyDescriptor)
+    }
+  })
+
+  it('does not wait where no node can be reached, though there is a network', async () => {
+    const node = await startLightNode([at(await closedPort()), at(await closedPort(), OTHER_PEER)])
+    await node.servicePeers.reach?.(new AbortController().signal)
+    expect(node.connectedPeers).to.deep.equal([])
   })
 })
 
