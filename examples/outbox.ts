@@ -10,7 +10,7 @@ const [address = '/dns4/node.example/tcp/443/wss/p2p/16Uiu2HA...', text = 'hello
 
 const node = await createLightNode({ serviceNodes: [address] })
 const outbox = await createOutbox(
-  { lightPush: new LightPushClient(node), store: new StoreClient(node) },
+  { lightPush: new LightPushClient(node), store: new StoreClient(node), node },
   { storage: memoryStorage(), confirm: 'stored' }
 )
 

@@ -51,7 +51,11 @@ if (isRecent(process.versions.node)) {
       return module.main(process.argv.slice(2))
     })
     .catch(function (error) {
-      console.error(error)
+      const isUnbuilt =
+        error !== null && typeof error === 'object' && error.code === 'ERR_MODULE_NOT_FOUND'
+      console.error(
+        isUnbuilt ? error.message + '\nIn a checkout, run `npm run build` first.' : error
+      )
       process.exit(1)
     })
 } else {

@@ -11,14 +11,14 @@ export function benchTables() {
 
 function consumer() {
   const run = lastRun('consumer')
-  const rows = run?.rows.map(({ imports, raw, gzip, brotli, budget }) => [
+  const rows = run?.rows.map(({ imports, raw, gzip, brotli }) => [
     imports,
-    ...[brotli, budget, gzip, raw].map(kB)
+    ...[brotli, gzip, raw].map(kB)
   ])
   return section(
     run,
     'Bytes as an app gets them: packed, installed alone, bundled and minified by esbuild',
-    [['', 'brotli', 'budget', 'gzip', 'raw'], rows]
+    [['', 'brotli', 'gzip', 'raw'], rows]
   )
 }
 

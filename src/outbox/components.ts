@@ -30,9 +30,17 @@ export interface OutboxStore {
   ): Promise<boolean[]>
 }
 
+/** What tells an outbox that a node can be used. A light node is one. */
+export interface OutboxNode {
+  /** Tells each change; returns a function that ends this. */
+  onStateChange(listener: (state: { readonly status: string }) => void): () => void
+}
+
 /** What an outbox is built over. */
 export interface OutboxComponents {
   readonly lightPush: OutboxLightPush
   /** Left out: what is unknown cannot be looked up, and neither `confirm: 'stored'` nor `restamp` can be had. */
   readonly store?: OutboxStore
+  /** Given, retries begin at once when it is `ready`. */
+  readonly node?: OutboxNode
 }

@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export type { EnqueueOptions } from './admission.ts'
-export type { OutboxComponents, OutboxLightPush, OutboxStore } from './components.ts'
+export type { OutboxComponents, OutboxLightPush, OutboxNode, OutboxStore } from './components.ts'
 export {
   isFinished,
   type OutboxChange,

@@ -51,7 +51,7 @@ export interface Outbox {
  * @example
  * ```ts
  * const outbox = await createOutbox(
- *   { lightPush: new LightPushClient(node), store: new StoreClient(node) },
+ *   { lightPush: new LightPushClient(node), store: new StoreClient(node), node },
  *   { storage: indexedDbStorage('my-chat-outbox'), confirm: 'stored' }
  * )
  * outbox.onChange(({ entry }) => console.log(entry.id, entry.state))
@@ -114,6 +114,12 @@ class DurableOutbox implements Outbox {
     }
     const { signal } = this.#closing
     onWake(() => this.kick(), signal)
+    const end = this.#components.node?.onStateChange(({ status }) => {
+      if (status === 'ready') {
+        this.kick()
+      }
+    })
+    signal.addEventListener('abort', () => end?.())
     this.#leading = this.#lead(signal)
   }
 

@@ -23,7 +23,7 @@ export interface WalkOptions extends CallOptions<StoreProgress> {
   /** Largest number of messages in a page, 1 to 1000; nodes cap it, mostly at 100. @default 100 */
   readonly pageLimit?: number
   /** Go on from here; a {@link MessagePage.position} of the same criteria and direction. */
-  readonly position?: string
+  readonly position?: string | undefined
   /** Peer id of the only node to ask. Left out: the best one, and others if it fails. */
   readonly peerId?: string
   /** How to walk: {@link readAhead}, {@link parallel}, {@link sources}, {@link fillGaps}. @default page by page */

@@ -367,6 +367,35 @@ describe('createOutbox', () => {
       expect(entryOf(outbox, id).state).to.equal('published')
     })
 
+    it('begin at once when the node is ready, until the outbox is closed', async () => {
+      const listeners = new Set<(state: { readonly status: string }) => void>()
+      const node = {
+        onStateChange: (listener: (state: { readonly status: string }) => void) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        }
+      }
+      const tell = (status: string): void => {
+        for (const listener of listeners) {
+          listener({ status })
+        }
+      }
+      world.pushes = Array.from({ length: 12 }, () => 'not-sent')
+      const outbox = await create(new Tab(), {}, { ...world.components(), node })
+      const { id } = await outbox.enqueue(text('one'))
+      await world.clock.pass(50_000)
+      for (let tries = world.pushCount; tries < 13; tries++) {
+        tell('connecting')
+        await world.clock.pass(100)
+        expect(world.pushCount).to.equal(tries)
+        tell('ready')
+        await world.clock.pass(100)
+      }
+      expect(entryOf(outbox, id).state).to.equal('published')
+      await outbox.close()
+      expect(listeners.size).to.equal(0)
+    })
+
     it('end with the age of an entry', async () => {
       world.pushes = Array.from({ length: 500 }, () => 'not-sent')
       const outbox = await create(new Tab(), { maxAgeMs: 3_600_000 })
