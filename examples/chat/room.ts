@@ -167,7 +167,8 @@ export class Room {
       return
     }
     const { delivery } = entry
-    this.#setDelivery(entry, { ...delivery, checking: true })
+    const checking: Delivery = { ...delivery, checking: true }
+    this.#setDelivery(entry, checking)
     let { reason } = delivery
     try {
       const { signal } = this.#closing
@@ -180,7 +181,10 @@ export class Room {
     } catch (error) {
       reason = `it could not be checked: ${describeError(error)}`
     }
-    this.#setDelivery(entry, { ...delivery, reason })
+    if (entry.delivery === checking) {
+      entry.delivery = { ...delivery, reason }
+    } // else it was sent again meanwhile
+    this.#emit({ type: 'entries', arrived: [] })
   }
 
   /** Tries to connect now, instead of at the end of a pause. */
@@ -263,7 +267,7 @@ export class Room {
     const oldest = this.#oldestStored()
     const shown = messages.filter(
       ({ timestamp = 0n }) =>
-        this.#history.state === 'complete' || (oldest !== undefined && timestamp >= oldest.time)
+        this.#history.state === 'complete' || oldest === undefined || timestamp >= oldest.time
     )
     this.#show(shown, fresh)
   }

@@ -81,6 +81,9 @@ export class StorePeers implements ServicePeers {
   /** This node was told to connect to a peer. */
   choose(peerId: string): void {
     this.#chosen.add(peerId)
+    if (this.#ready.has(peerId)) {
+      this.#tell({ peerId, connected: true }) // as one that may be trusted
+    }
   }
 
   network(): Promise<StaticSharding> {
@@ -119,8 +122,12 @@ export class StorePeers implements ServicePeers {
     } else {
       this.#ready.delete(peerId)
     }
+    this.#tell({ peerId, connected })
+  }
+
+  #tell(change: Parameters<PeerListener>[0]): void {
     for (const listener of this.#listeners) {
-      listener({ peerId, connected })
+      listener(change)
     }
   }
 

@@ -21,7 +21,9 @@ export async function fill(job: Job, gap: HistoryGap): Promise<ResumeDone> {
       await job.put(messages, detail, marks.fills(state))
     }
   })
-  const { gaps } = await marks.readState(signal)
+  const { gaps: known, leg } = await marks.readState(signal)
+  // That of a call under way is among them once that has come to its end.
+  const gaps = leg?.gap === undefined ? known : [...subtract(known, [leg.gap]), leg.gap]
   // Only what is still said to be missing has to be remembered.
   const others = subtract(intersect(filled, gaps), [gap])
   await job.mark(marks.fills({ filled: [...others, ...intersect([gap], gaps)] }))

@@ -50,7 +50,7 @@ export async function planLeg(
     ...base,
     from,
     to: max(coveredUntil, now),
-    floor: gap === undefined ? settled : from,
+    floor: settled,
     gap,
     recheck: stretch(settled, min(coveredUntil, from))
   }

@@ -80,7 +80,7 @@ export class Marks {
   /** What is still missing. */
   async gaps(signal?: AbortSignal): Promise<HistoryGap[]> {
     const [{ gaps }, { filled }] = [await this.readState(signal), await this.readFills(signal)]
-    return subtract(gaps, filled)
+    return subtract(gaps, filled).sort((a, b) => (a.from < b.from ? -1 : 1))
   }
 }
 

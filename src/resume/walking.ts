@@ -28,6 +28,7 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
   const { signal } = job
   const known = walker === undefined ? node : undefined
   let { position } = init
+  let stored = position
   let nodes = new Nodes(known, random, init.peerId)
   let isAtEnd = false
   let hasPages = false
@@ -40,8 +41,9 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
       if (isAtEnd) {
         return 'unverifiable'
       }
-      if (isStuck && position !== undefined) {
-        // Only the node that the stored position is of could go on. It does not: from the beginning, then.
+      if (isStuck && stored !== undefined) {
+        // Only the node that the stored position is of could go on. It does not: from the beginning, then, once.
+        stored = undefined
         position = undefined
         isStuck = false
         nodes = new Nodes(known, random)

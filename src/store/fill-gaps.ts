@@ -122,7 +122,7 @@ class GapWalk {
     }
     const rows = ready.map(({ row }) => row)
     const { digest, last } = this.#position
-    this.#position = { digest, last: toLast(rows, this.#protocol, last) }
+    this.#position = { digest, last: toLast(rows, this.#protocol, last, forward) }
     const messages = rows.map(({ message }) => message)
     return {
       messages: forward ? messages : messages.reverse(),
@@ -237,7 +237,11 @@ class GapWalk {
       if (missing.length > 0) {
         await this.#try(other, async (signal) => {
           for (const row of await other.node.fetch(missing, signal)) {
-            if (last === undefined || !isBehind(row, last, this.#init.forward ? 1 : -1)) {
+            // What lies beyond the stretch was not asked for; it is listed again in its turn.
+            if (
+              !this.#isBeyond(row.time) &&
+              (last === undefined || !isBehind(row, last, this.#init.forward ? 1 : -1))
+            ) {
               this.#pending.add(row, false)
             }
           }
@@ -248,6 +252,11 @@ class GapWalk {
       }
     }
     return others.every(({ failure }) => failure === undefined)
+  }
+
+  #isBeyond(time: bigint): boolean {
+    const edge = this.#edge
+    return edge !== undefined && time !== edge && time > edge === this.#init.forward
   }
 
   /** Lets go what lies before the time up to which all have told what they have. */

@@ -115,10 +115,11 @@ class Window {
     if (mark !== undefined && mark - this.#overlap > this.#from) {
       this.#from = mark - this.#overlap
       for (const [key, time] of this.#seen) {
-        if (time >= this.#from) {
+        if (time < this.#from) {
+          this.#seen.delete(key)
+        } else if (time <= now) {
           break // What came late stands behind newer ones, and goes when its turn has come.
-        }
-        this.#seen.delete(key)
+        } // One from the future holds up none of those behind it.
       }
     }
     return this.#from

@@ -250,6 +250,7 @@ function spanOf(messages: MessagePage['messages']): bigint {
 function preferring(servicePeers: ServicePeers, peerId: string | undefined): ServicePeers {
   return {
     network: (signal) => servicePeers.network(signal),
+    reach: async (signal) => await servicePeers.reach?.(signal),
     request: (peer, request, signal) => servicePeers.request(peer, request, signal),
     note: (peer, protocols, error) => servicePeers.note?.(peer, protocols, error),
     candidates: (protocols) =>

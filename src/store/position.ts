@@ -29,6 +29,8 @@ export interface LastDelivered extends OrderKey {
   readonly protocol: string
   /** Hashes of all messages of that time that were delivered; undefined if they are too many to be kept. */
   readonly hashes?: readonly Uint8Array<ArrayBuffer>[]
+  /** Where they are too many: those of them that stand after this one, as another node gave them. */
+  readonly beyond?: readonly Uint8Array<ArrayBuffer>[]
 }
 
 /** A place in a walk. */
@@ -55,7 +57,13 @@ type TokenContent = readonly [
       ]
     | null,
   last:
-    | readonly [time: string, tie: string, protocol: string, hashes: Nullable<readonly string[]>]
+    | readonly [
+        time: string,
+        tie: string,
+        protocol: string,
+        hashes: Nullable<readonly string[]>,
+        beyond?: Nullable<readonly string[]>
+      ]
     | null
 ]
 
@@ -81,7 +89,13 @@ export function encodePosition({ digest, node, last }: WalkPosition): string {
         ],
     last === undefined
       ? null
-      : [last.time.toString(), toBase64(last.tie), last.protocol, last.hashes?.map(toBase64)]
+      : [
+          last.time.toString(),
+          toBase64(last.tie),
+          last.protocol,
+          last.hashes?.map(toBase64),
+          last.beyond?.map(toBase64)
+        ]
   ]
   return toBase64(encodeText(JSON.stringify(content)))
 }
@@ -134,12 +148,15 @@ function toNode([peerId, protocol, split, bound, sources]: NonNullable<
   }
 }
 
-function toLast([time, tie, protocol, hashes]: NonNullable<TokenContent[3]>): LastDelivered {
+function toLast([time, tie, protocol, hashes, beyond]: NonNullable<
+  TokenContent[3]
+>): LastDelivered {
   return {
     time: BigInt(time),
     tie: fromBase64(tie),
     protocol,
-    hashes: hashes?.map(fromBase64)
+    hashes: hashes?.map(fromBase64),
+    beyond: beyond?.map(fromBase64)
   }
 }
 

@@ -153,7 +153,7 @@ class Merge {
     const rows = this.#take(lacks)
     const { live, states } = this.#roster
     const { protocol = '' } = live[0] ?? {}
-    this.#last = toLast(rows, protocol, this.#last)
+    this.#last = toLast(rows, protocol, this.#last, this.#init.forward)
     const messages = rows.map(({ message }) => message)
     const rejected = live.flatMap((source) => source.takeRejected())
     return {

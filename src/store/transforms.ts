@@ -8,6 +8,9 @@ import type { StoreSession } from './session.ts'
 /** Pages in a row that hold nothing, or nothing but what came before, until a walk is given up. */
 const MAX_EMPTY_PAGES = 3
 
+/** The same for pages of which nothing can be delivered, whatever is wrong with it. */
+const MAX_USELESS_PAGES = 100
+
 /** Rows that are passed over to find the one after which a walk goes on: those of the largest page. */
 const MAX_PASSED_OVER = 1_000
 
@@ -54,6 +57,7 @@ export function eachOnce(session: StoreSession, forward: boolean, delivered: Del
     const resumed = new Resumption(session, forward ? 1 : -1, delivered)
     const sequence = new Sequence(session, forward ? 1 : -1)
     let emptyPages = 0
+    let uselessPages = 0
     for await (const page of pages) {
       const { completeness, asked, next } = page
       const start = { cursor: asked, after: resumed.after }
@@ -70,8 +74,10 @@ export function eachOnce(session: StoreSession, forward: boolean, delivered: Del
       }
       const isNew = page.entryCount > rejected.length - page.rejected.length
       emptyPages = isNew || completeness !== 'more' ? 0 : emptyPages + 1
-      if (emptyPages > MAX_EMPTY_PAGES) {
-        throw session.violation('no-progress', `${emptyPages} pages in a row hold nothing new`)
+      const isUseful = page.entryCount > rejected.length
+      uselessPages = isUseful || completeness !== 'more' ? 0 : uselessPages + 1
+      if (emptyPages > MAX_EMPTY_PAGES || uselessPages > MAX_USELESS_PAGES) {
+        throw session.violation('no-progress', `${uselessPages} pages in a row hold nothing new`)
       }
       if (completeness === 'more') {
         yield { rows, rejected, completeness, start, end: { cursor: next, after: resumed.after } }
@@ -197,7 +203,9 @@ function compareTimes(a: bigint, b: bigint): number {
 
 /** True if a walk that delivered `last` has this row behind it; rows of one time are told by hash, where it is known. */
 export function isBehind(row: Row, last: LastDelivered, sign: number): boolean {
+  const isAmong = (hashes: LastDelivered['hashes'] = []): boolean =>
+    hashes.some((hash) => isSame(hash, row.message.messageHash))
   return row.time === last.time && last.hashes !== undefined
-    ? last.hashes.some((hash) => isSame(hash, row.message.messageHash))
-    : compareKeys(row, last) * sign <= 0
+    ? isAmong(last.hashes)
+    : compareKeys(row, last) * sign <= 0 || isAmong(last.beyond)
 }

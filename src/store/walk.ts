@@ -1,5 +1,6 @@
 import { rawPipe } from 'it-pipe'
 import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
+import { compareBytes } from '../lib/bytes.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
@@ -134,7 +135,7 @@ class Walk {
     this.#position = {
       digest: this.#position.digest,
       node: { peerId: peer.peerId, protocol, split, bound, sources: positions },
-      last: toLast(rows, protocol, this.#position.last)
+      last: toLast(rows, protocol, this.#position.last, this.#init.forward)
     }
     if (!generation.strictOrder) {
       for (const { message } of rows) {
@@ -225,7 +226,8 @@ class Walk {
 export function toLast(
   rows: readonly Row[],
   protocol: string,
-  before: LastDelivered | undefined
+  before: LastDelivered | undefined,
+  forward: boolean
 ): LastDelivered | undefined {
   const final = rows.at(-1)
   if (final === undefined) {
@@ -237,7 +239,16 @@ export function toLast(
   const hashes = rows.slice(first).map(({ message }) => message.messageHash)
   const known = carried === undefined ? hashes : carried.hashes && [...carried.hashes, ...hashes]
   const isShort = known !== undefined && known.length <= MAX_HASHES_OF_ONE_TIME
-  return { time, tie, protocol, hashes: isShort ? known : undefined }
+  if (isShort) {
+    return { time, tie, protocol, hashes: known }
+  }
+  // The tie of store-query 3 is the hash: what another node gave beyond it before is told by that.
+  const sign = forward ? 1 : -1
+  const beyond = [...(carried?.hashes ?? carried?.beyond ?? []), ...hashes].filter(
+    (hash) => hash.length === tie.length && compareBytes(hash, tie) * sign > 0
+  )
+  const isKept = beyond.length > 0 && beyond.length <= MAX_HASHES_OF_ONE_TIME
+  return { time, tie, protocol, ...(isKept ? { beyond } : undefined) }
 }
 
 function deriveFrom(network: NetworkConfig): (contentTopic: string) => string | undefined {

@@ -34,7 +34,7 @@ export interface NodeResumeInit {
   readonly archive: Archive
   readonly store: StoreClient
   /** Those that may be asked. */
-  readonly peers: Pick<StorePeers, 'candidates' | 'trusted' | 'onChange'>
+  readonly peers: Pick<StorePeers, 'trusted' | 'onChange'>
   readonly metrics: Metrics
 }
 
@@ -95,8 +95,14 @@ export class NodeResume {
     const { now, pubsubTopics, retention } = options
     const node: ResumeNode = {
       servicePeers: { candidates: () => peers.trusted() },
-      connectedPeers: peers.candidates().map(({ peerId }) => peerId),
-      onConnectionChange: (listener) => peers.onChange(listener)
+      connectedPeers: peers.trusted().map(({ peerId }) => peerId),
+      // Of others it is not known that they relay all there is.
+      onConnectionChange: (listener) =>
+        peers.onChange((change) => {
+          if (!change.connected || peers.trusted().some(({ peerId }) => peerId === change.peerId)) {
+            listener(change)
+          }
+        })
     }
     return createResume(
       {
@@ -109,7 +115,7 @@ export class NodeResume {
           ),
           lookup: store.lookup.bind(store),
           queryHashes: store.queryHashes.bind(store),
-          follow: relayTail(() => peers.candidates().length > 0)
+          follow: relayTail(() => peers.trusted().length > 0)
         }
       },
       {
