@@ -12,11 +12,14 @@ export interface PatienceInit {
   /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   readonly onProgress?: ((event: StoreProgress) => void) | undefined
+  /** For all of it, in milliseconds from now. @default Infinity */
+  readonly pageTimeoutMs?: number
 }
 
 /** Waits for nodes that have too many requests, a bounded number of times. */
 export class Patience {
   readonly #init: PatienceInit
+  readonly #startedAtMs = performance.now()
   #pauses = 0
 
   constructor(init: PatienceInit) {
@@ -27,13 +30,16 @@ export class Patience {
    * Waits, longer each time, jittered down to the half.
    *
    * @param isBusy - whether it would help
-   * @throws what it was that failed, if it would not or there was enough of it; or the signal's own reason
+   * @throws what it was that failed, if it would not, there is no time or there was enough of it; or the signal's own reason
    */
   async bear(error: unknown, isBusy: boolean, signal: AbortSignal): Promise<void> {
-    if (!isBusy || this.#pauses === MAX_PAUSES) {
+    const { pageTimeoutMs = Infinity } = this.#init
+    const pauseMs = MIN_PAUSE_MS * 2 ** this.#pauses * (0.5 + Math.random() / 2)
+    const isLate = performance.now() + pauseMs >= this.#startedAtMs + pageTimeoutMs
+    if (!isBusy || isLate || this.#pauses === MAX_PAUSES) {
       throw error
     }
-    const pauseMs = MIN_PAUSE_MS * 2 ** this.#pauses++ * (0.5 + Math.random() / 2)
+    this.#pauses++
     report(this.#init.onProgress, { type: 'store:pause', detail: { pauseMs } })
     await this.#init.wait(pauseMs, signal)
   }

@@ -85,17 +85,25 @@ async function exchangeAhead(
   signal: AbortSignal
 ): Promise<ExchangeReply> {
   for (const protocol of ahead.inOrder(request.protocols)) {
+    let isWritten = false
+    const watched: ExchangeRequest = {
+      ...request,
+      onWrite: () => {
+        request.onWrite?.()
+        isWritten = true
+      }
+    }
     const { stream, state } = await opened(connection, [protocol], signal, () =>
       ahead.open(protocol, signal, () => request.onRead?.())
     )
     try {
-      return await converse(connection, stream, request, signal)
+      return await converse(connection, stream, watched, signal)
     } catch (error) {
       const reached = state()
       if (reached === 'awaited') {
         // It may be that the peer minds; it costs little to ask from here on.
         ahead.giveUp()
-      } else if (reached !== 'agreed' && reached !== 'wrong') {
+      } else if (isWritten && reached !== 'agreed' && reached !== 'wrong') {
         request.onUnread?.()
       }
       if (reached !== 'refused' || signal.aborted) {

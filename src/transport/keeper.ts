@@ -8,7 +8,7 @@ const STABLE_MS = 3_000
 
 /** How to build {@link Keeper}. */
 export interface KeeperInit extends PauseSettings {
-  readonly peers: Pick<ManagedServicePeers, 'connect' | 'isConnected' | 'refusals' | 'onChange'>
+  readonly peers: Pick<ManagedServicePeers, 'connect' | 'isSettled' | 'refusals' | 'onChange'>
   /** Called when {@link Keeper.lastError} or {@link Keeper.nextRetryAtMs} changes. */
   readonly onChange: () => void
   /** The current time, in milliseconds since the Unix epoch. */
@@ -34,9 +34,43 @@ export class Keeper {
     this.#pauses.wake()
   }
 
-  /** Waits for the next try, whose length depends on the failures so far, or until it is woken. */
-  async pause(failures: number, signal: AbortSignal): Promise<void> {
-    await this.#pauses.wait(this.#pauses.backoffMs(failures), this.#pauses.waking, signal)
+  /** Aborted by the next {@link Keeper.wake}. */
+  get waking(): AbortSignal {
+    return this.#pauses.waking
+  }
+
+  /**
+   * Waits for the next try, whose length depends on the failures so far; less if it is woken, or what is wanted is there.
+   *
+   * @param waking - as it was before the last try, so that a call while that was under way is not lost
+   * @throws the signal's own reason
+   */
+  async pause(
+    failures: number,
+    isThere: () => boolean,
+    waking: AbortSignal,
+    signal: AbortSignal
+  ): Promise<void> {
+    const there = new AbortController()
+    const check = (): void => {
+      if (isThere()) {
+        there.abort()
+      }
+    }
+    const end = this.#init.peers.onChange(check)
+    try {
+      check()
+      await withSignals([signal, waking, there.signal], (inner) =>
+        this.#init.sleep(this.#pauses.backoffMs(failures), inner)
+      )
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!waking.aborted && !there.signal.aborted) {
+        throw error
+      }
+    } finally {
+      end()
+    }
   }
 
   /** Works until the signal is aborted, then rejects with its reason. */
@@ -49,7 +83,7 @@ export class Keeper {
         await withSignals([signal, waking], (either) => peers.connect(either))
         this.#tell(undefined, undefined)
         const sinceMs = now()
-        await this.#until(() => !peers.isConnected, signal)
+        await this.#until(() => !peers.isSettled, signal)
         earlyEnds = now() - sinceMs < STABLE_MS ? earlyEnds + 1 : 0
         failures = earlyEnds
       } catch (error) {
@@ -69,7 +103,7 @@ export class Keeper {
       const pauseMs = this.#pauses.backoffMs(Math.max(0, failures - 1))
       this.#tell(this.lastError, now() + pauseMs)
       // a call may have dialed a node meanwhile
-      const end = peers.onChange(() => peers.isConnected && this.#pauses.wake())
+      const end = peers.onChange(() => peers.isSettled && this.#pauses.wake())
       try {
         if (await this.#pauses.wait(pauseMs, this.#pauses.waking, signal)) {
           failures = 0

@@ -1,20 +1,23 @@
 import type { Connection } from '@libp2p/interface'
 import { NoUsablePeerError, type PeerFailure } from '../errors.ts'
 import { isOffline } from '../lib/wake.ts'
-import { dialFirst, HEAD_START_MS } from './dial.ts'
+import { type Dial, dialFirst, HEAD_START_MS } from './dial.ts'
 import type { Peer } from './peer.ts'
 import type { Dialer } from './peers-options.ts'
 import { race } from './race.ts'
 import { SharedTask } from './shared-task.ts'
+import { soleDial } from './sole-dial.ts'
 
 /** Connections to the service nodes: those that are open, and one dial at a time for those that are not. */
 export class Links {
   readonly #libp2p: Dialer
+  readonly #sole: Dial
   readonly #dialTimeoutMs: number
   readonly #dials = new Map<Peer, SharedTask<Connection>>()
 
   constructor(libp2p: Dialer, dialTimeoutMs: number) {
     this.#libp2p = libp2p
+    this.#sole = soleDial(libp2p)
     this.#dialTimeoutMs = dialTimeoutMs
   }
 
@@ -43,9 +46,16 @@ export class Links {
     return await dialing.join(signal)
   }
 
+  /** Begins all dials anew that are under way. */
+  redial(): void {
+    for (const dialing of this.#dials.values()) {
+      dialing.restart()
+    }
+  }
+
   async #dial(peer: Peer, signal: AbortSignal): Promise<Connection> {
     try {
-      const connection = await dialFirst(this.#libp2p, peer.multiaddrs, this.#dialTimeoutMs, signal)
+      const connection = await dialFirst(this.#sole, peer.multiaddrs, this.#dialTimeoutMs, signal)
       peer.owns(connection)
       peer.link.succeeded()
       return connection

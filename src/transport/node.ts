@@ -142,6 +142,7 @@ class StartedLightNode implements LightNode {
   readonly #ending = new AbortController()
   #connected: ReadonlySet<string> = new Set()
   #state: NodeState
+  #isTelling = false
   #closing: Promise<void> | undefined
 
   constructor(init: StartedInit) {
@@ -217,6 +218,7 @@ class StartedLightNode implements LightNode {
     try {
       return await withDeadline('ready', options, NODE_DEFAULTS.readyTimeoutMs, async (signal) => {
         for (let rounds = 0; ; rounds++) {
+          const { waking } = this.#keeper
           try {
             return await this.servicePeers.find(service, signal, onFailure)
           } catch (error) {
@@ -225,7 +227,9 @@ class StartedLightNode implements LightNode {
               throw error
             }
           }
-          await this.#keeper.pause(rounds, signal)
+          const isThere = (): boolean => this.servicePeers.services?.includes(service) === true
+          await this.#keeper.pause(rounds, isThere, waking, signal)
+          rounds = waking.aborted ? -1 : rounds
         }
       })
     } catch (error) {
@@ -241,6 +245,7 @@ class StartedLightNode implements LightNode {
 
   reconnect(): void {
     this.#liveness.check()
+    this.servicePeers.redial()
     this.#keeper.wake()
     this.#onState()
   }
@@ -287,13 +292,17 @@ class StartedLightNode implements LightNode {
   }
 
   readonly #onState = (): void => {
-    const { state } = this
-    if (!isSameState(this.#state, state)) {
+    if (this.#isTelling) {
+      return // a listener changes things: all are told of that when all have been told of this
+    }
+    this.#isTelling = true
+    for (let { state } = this; !isSameState(this.#state, state); { state } = this) {
       this.#state = state
       for (const listener of this.#stateListeners) {
         report(listener, state)
       }
     }
+    this.#isTelling = false
   }
 
   /** Events come for each connection, and for one that breaks more than once; changes are told once a peer. */

@@ -56,12 +56,14 @@ export interface ManagedServicePeers extends ServicePeers {
   readonly queues: readonly RequestQueue[]
   /** True while a node is connected that may be used. */
   readonly isConnected: boolean
-  /** What the nodes that are connected now say that they can do; undefined while none of them has said anything. */
+  /** True while a node is connected that says that it does something, or all are that may be used. */
+  readonly isSettled: boolean
+  /** What the nodes that are connected now say that they can do; undefined while there is nothing, and one has not said anything. */
   readonly services: readonly Service[] | undefined
   /** Why each node is out of the question for good; undefined while one is not. */
   readonly refusals: readonly PeerFailure[] | undefined
   /**
-   * Connects to one of the nodes and learns the network, unless that has been done.
+   * Connects to one of the nodes and learns the network, and goes on until {@link ManagedServicePeers.isSettled}.
    *
    * @throws {@link NoUsablePeerError}, {@link ClosedError}, or the signal's own reason
    */
@@ -77,6 +79,8 @@ export interface ManagedServicePeers extends ServicePeers {
     signal: AbortSignal,
     onFailure: (failure: PeerFailure) => void
   ): Promise<ServicePeer>
+  /** Begins the dials anew that are under way: the network may be another one. */
+  redial(): void
   /** Calls a listener each time that one of the above may have changed; returns a function that ends this. */
   onChange(listener: () => void): () => void
   /** Ends all calls under way with {@link ClosedError}; safe to call again. */

@@ -62,6 +62,9 @@ class PeerSet implements ManagedServicePeers {
   readonly #reaching = new SharedTask((signal) =>
     firstOf(this.#ranked(), (peer, inner) => this.#ready(peer, inner), signal)
   )
+  readonly #offering = new SharedTask((signal) =>
+    firstOf(this.#ranked(), (peer, inner) => this.#offers(peer, undefined, inner), signal)
+  )
 
   constructor(libp2p: Dialer, options: ServicePeersOptions) {
     assertOptions(options)
@@ -140,9 +143,19 @@ class PeerSet implements ManagedServicePeers {
     return this.#connected().length > 0
   }
 
+  get isSettled(): boolean {
+    const connected = this.#connected()
+    const usable = this.#peers.filter(({ refusal }) => refusal === undefined)
+    const isServed = (this.services?.length ?? 0) > 0
+    return connected.length > 0 && (isServed || connected.length === usable.length)
+  }
+
   get services(): readonly Service[] | undefined {
-    const told = this.#connected().flatMap(({ protocols }) => (protocols ? [protocols] : []))
-    return told.length === 0 ? undefined : servicesOf(told.flat())
+    const told = this.#connected().map(({ protocols }) => protocols)
+    const services = servicesOf(told.flatMap((protocols) => protocols ?? []))
+    return services.length === 0 && (told.length === 0 || told.includes(undefined))
+      ? undefined
+      : services
   }
 
   get refusals(): readonly PeerFailure[] | undefined {
@@ -157,6 +170,10 @@ class PeerSet implements ManagedServicePeers {
     return () => {
       this.#listeners.delete(listener)
     }
+  }
+
+  redial(): void {
+    this.#links.redial()
   }
 
   candidates(protocols?: readonly string[]): readonly ServicePeer[] {
@@ -226,6 +243,9 @@ class PeerSet implements ManagedServicePeers {
         const { checked } = await this.#reaching.join(linked)
         await checked
       }
+      if (!this.isSettled) {
+        await this.#offering.join(linked)
+      }
     })
   }
 
@@ -234,16 +254,14 @@ class PeerSet implements ManagedServicePeers {
     signal: AbortSignal,
     onFailure: (failure: PeerFailure) => void
   ): Promise<ServicePeer> {
-    const offers = async (peer: Peer, inner: AbortSignal): Promise<ServicePeer> => {
-      const { connection, checked } = await this.#ready(peer, inner)
-      await withSignals([inner], () => checked)
-      const protocols = peer.protocols ?? (await this.#identified(peer, connection, inner))
-      if (!servicesOf(protocols).includes(service)) {
-        throw new UnsupportedError(`the node does not offer ${service}`)
-      }
-      return { peerId: peer.peerId }
-    }
-    return await this.#until(signal, (linked) => firstOf(this.#ranked(), offers, linked, onFailure))
+    return await this.#until(signal, (linked) =>
+      firstOf(
+        this.#ranked(),
+        (peer, inner) => this.#offers(peer, service, inner),
+        linked,
+        onFailure
+      )
+    )
   }
 
   async request(
@@ -310,6 +328,22 @@ class PeerSet implements ManagedServicePeers {
       await checked
     }
     return { connection, checked }
+  }
+
+  /** Connects to a node that says that it does something; undefined: anything. */
+  async #offers(
+    peer: Peer,
+    service: Service | undefined,
+    signal: AbortSignal
+  ): Promise<ServicePeer> {
+    const { connection, checked } = await this.#ready(peer, signal)
+    await withSignals([signal], () => checked)
+    const protocols = peer.protocols ?? (await this.#identified(peer, connection, signal))
+    const services = servicesOf(protocols)
+    if (service === undefined ? services.length === 0 : !services.includes(service)) {
+      throw new UnsupportedError(`the node does not offer ${service ?? 'any service'}`)
+    }
+    return { peerId: peer.peerId }
   }
 
   /** What a node says that it speaks, once it says so. */

@@ -1,8 +1,7 @@
 import { withSignals } from '../lib/deadline.ts'
 
-interface Run<T> {
-  readonly promise: Promise<T>
-  readonly controller: AbortController
+interface Run<T> extends PromiseWithResolvers<T> {
+  controller: AbortController
   waiting: number
 }
 
@@ -36,15 +35,39 @@ export class SharedTask<T> {
     }
   }
 
+  /** Begins anew for those who wait; what was under way is given up. */
+  restart(): void {
+    const run = this.#run
+    if (run !== undefined) {
+      run.controller.abort()
+      run.controller = new AbortController()
+      this.#begin(run)
+    }
+  }
+
   #start(): Run<T> {
-    const controller = new AbortController()
-    const run = { promise: this.#task(controller.signal), controller, waiting: 0 }
-    const over = (): void => {
-      if (this.#run === run) {
+    const run = {
+      ...Promise.withResolvers<T>(),
+      controller: new AbortController(),
+      waiting: 0
+    }
+    run.promise.catch(() => undefined)
+    this.#begin(run)
+    return run
+  }
+
+  #begin(run: Run<T>): void {
+    const { controller } = run
+    const isOver = (): boolean => {
+      const isCurrent = run.controller === controller
+      if (isCurrent && this.#run === run) {
         this.#run = undefined
       }
+      return isCurrent
     }
-    run.promise.then(over, over)
-    return run
+    this.#task(controller.signal).then(
+      (result) => isOver() && run.resolve(result),
+      (error: unknown) => isOver() && run.reject(error)
+    )
   }
 }

@@ -23,17 +23,15 @@ export interface NodeState {
 
 /** What a state is made of. */
 export interface StateSources {
-  readonly peers: Pick<ManagedServicePeers, 'isConnected' | 'services' | 'refusals'>
+  readonly peers: Pick<ManagedServicePeers, 'isSettled' | 'services' | 'refusals'>
   readonly keeper: Pick<NodeState, 'lastError' | 'nextRetryAtMs'>
 }
 
 /** The state that things are in. */
 export function stateOf({ peers, keeper }: StateSources): NodeState {
-  const { isConnected, services, refusals } = peers
-  if (isConnected) {
-    return services === undefined
-      ? { status: 'connecting', services: [] }
-      : { status: services.length > 0 ? 'ready' : 'incompatible', services }
+  const { isSettled, services, refusals } = peers
+  if (isSettled && services !== undefined) {
+    return { status: services.length > 0 ? 'ready' : 'incompatible', services }
   }
   if (refusals !== undefined) {
     return { status: 'incompatible', services: [], lastError: new NoUsablePeerError(refusals) }

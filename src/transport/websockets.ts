@@ -37,6 +37,7 @@ export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
       const transport = webSockets(components) as WithConnect
       const dial = transport.dial.bind(transport)
       transport._connect = async (address, { signal }) => {
+        signal?.throwIfAborted() // a socket that ends before anybody waits for it would reject to nobody
         const socket = createSocket(toUrl(address))
         sockets.add(socket)
         socket.closed.then(

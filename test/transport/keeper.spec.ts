@@ -14,8 +14,8 @@ const fail: Connect = async () => {
 function setUp(...connects: Connect[]) {
   let nowMs = 1000
   const listeners = new Set<() => void>()
-  const peers: KeeperInit['peers'] & { isConnected: boolean; refusals: undefined | [] } = {
-    isConnected: false,
+  const peers: KeeperInit['peers'] & { isSettled: boolean; refusals: undefined | [] } = {
+    isSettled: false,
     refusals: undefined,
     connect: async (signal) => {
       dials++
@@ -59,8 +59,8 @@ function setUp(...connects: Connect[]) {
       paused = Promise.withResolvers()
       return end
     },
-    connected(isConnected: boolean): void {
-      peers.isConnected = isConnected
+    connected(isSettled: boolean): void {
+      peers.isSettled = isSettled
       this.changed()
     },
     refuse(refusals: [] | undefined): void {
@@ -175,6 +175,36 @@ describe('Keeper', () => {
     expect(test.dials()).to.equal(6)
     expect(test.pauses).to.deep.equal([100, 200, 400, 800, 100])
     await test.close()
+  })
+
+  it('begins with short pauses when it is woken in a dial', async () => {
+    const test = setUp(fail, fail, hang, fail)
+    ;(await test.pause())()
+    ;(await test.pause())()
+    await turn()
+    test.keeper.wake()
+    await test.pause()
+    expect(test.pauses).to.deep.equal([100, 200, 100])
+    await test.close()
+  })
+
+  it('takes a connection that lasted three seconds for a good one', async () => {
+    for (const [lastedMs, pauseMs] of [
+      [2_999, 200],
+      [3_000, 100]
+    ] as const) {
+      const test = setUp(
+        async () => undefined,
+        async () => test.connected(true)
+      )
+      ;(await test.pause())()
+      await turn()
+      test.pass(lastedMs)
+      test.connected(false)
+      await test.pause()
+      expect(test.pauses).to.deep.equal([100, pauseMs])
+      await test.close()
+    }
   })
 
   it('goes on to the next node at once when one is of another network', async () => {

@@ -1,6 +1,7 @@
 import type { Connection } from '@libp2p/interface'
 import { expect } from 'chai'
 import { Liveness } from '../../src/transport/liveness.ts'
+import { withCountedTimers } from './helpers/caught.ts'
 
 /** A connection of which the test says what comes, and how pings end. */
 function setUp(intervalMs: number) {
@@ -97,6 +98,23 @@ describe('Liveness', () => {
     test.liveness.check()
     expect(test.pings()).to.equal(2)
     test.connection.dispatchEvent(new Event('close'))
+  })
+
+  it('has one timer for a connection, however often it is told to ask', async () => {
+    await withCountedTimers(async (pending) => {
+      const before = pending()
+      const test = setUp(60_000)
+      test.hear()
+      expect(pending()).to.equal(before + 1)
+      for (let count = 0; count < 3; count++) {
+        test.liveness.check()
+        ;(await test.asked()).resolve()
+        await turn()
+        expect(pending()).to.equal(before + 1)
+      }
+      test.connection.dispatchEvent(new Event('close'))
+      expect(pending()).to.equal(before)
+    })
   })
 
   it('asks soon where a request is not answered, and not where anything comes', async () => {

@@ -1,9 +1,11 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { identify } from '@libp2p/identify'
 import type { Libp2p, Stream } from '@libp2p/interface'
 import { webSockets } from '@libp2p/websockets'
 import { expect } from 'chai'
-import { createLibp2p } from 'libp2p'
+import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { createServicePeers, LightPushClient, StoreClient } from 'waku-light'
 import { RemoteStatusError } from 'waku-light/errors'
 import { caught, countedSignal } from './helpers/caught.ts'
@@ -39,8 +41,9 @@ describe('createServicePeers', () => {
     await stopRawServers()
   })
 
-  async function startLibp2p(): Promise<Libp2p> {
+  async function startLibp2p(services: Libp2pOptions['services'] = {}): Promise<Libp2p> {
     const libp2p = await createLibp2p({
+      services,
       transports: [webSockets()],
       connectionEncrypters: [noise()],
       streamMuxers: [yamux()],
@@ -162,6 +165,7 @@ describe('createServicePeers', () => {
     servicePeers.note?.(good, echoes, refused(503))
     expect(order(echoes)).to.deep.equal([flaky.peerId, good.peerId, PEER_ID, skipped])
     servicePeers.note?.(good, echoes)
+    servicePeers.note?.(flaky, echoes) // last: what is known fades with every millisecond
     const aborting = new AbortController()
     behave = () => aborting.abort()
     await caught(askEcho({ servicePeers }, { peerId: flaky.peerId, signal: aborting.signal }))
@@ -172,18 +176,51 @@ describe('createServicePeers', () => {
     const dead = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
     const lacking = await startScriptedNode({ noEcho: true })
     const other = await startScriptedNode()
-    const node = await startLightNode([lacking.address, dead, other.address])
-    const { servicePeers } = node
+    const servicePeers = await createServicePeers(await startLibp2p({ identify: identify() }), {
+      serviceNodes: [lacking.address, dead, other.address],
+      clusterId: 1,
+      shardCount: 8
+    })
     const order = (protocols: string[]): string[] =>
       servicePeers.candidates(protocols).map(({ peerId }) => peerId)
     await new Promise<void>((resolve) => {
-      node.onStateChange(({ status }) => status === 'incompatible' && resolve())
+      servicePeers.onChange(() => servicePeers.services !== undefined && resolve())
+      askEcho({ servicePeers }, { peerId: lacking.peerId }).catch(() => undefined)
     })
     expect(order([ECHO_PROTOCOL])).to.deep.equal([PEER_ID, other.peerId, lacking.peerId])
     const ping = '/ipfs/ping/1.0.0'
     expect(order([ping])).to.deep.equal([lacking.peerId, PEER_ID, other.peerId])
-    await caught(askEcho(node, { peerId: PEER_ID, protocols: [ping] }))
+    await caught(askEcho({ servicePeers }, { peerId: PEER_ID, protocols: [ping] }))
     expect(order([ECHO_PROTOCOL])).to.deep.equal([other.peerId, PEER_ID, lacking.peerId])
+  })
+
+  it('holds no failed dial against a node that was reached since', async () => {
+    const port = await closedPort()
+    const privateKey = await generateKeyPair('Ed25519')
+    const peerId = privateKey.publicKey.toString()
+    const untried = `/ip4/127.0.0.1/tcp/${await closedPort()}/ws/p2p/${PEER_ID}`
+    const libp2p = await startLibp2p()
+    const servicePeers = await createServicePeers(libp2p, {
+      serviceNodes: [`/ip4/127.0.0.1/tcp/${port}/ws/p2p/${peerId}`, untried],
+      clusterId: 1,
+      shardCount: 8
+    })
+    const first = (): string | undefined => servicePeers.candidates(['/other/1'])[0]?.peerId
+    await caught(askEcho({ servicePeers }, { peerId }))
+    expect(first()).to.equal(PEER_ID)
+    await startScriptedNode({ privateKey, port })
+    await askEcho({ servicePeers }, { peerId })
+    await Promise.all(libp2p.getConnections().map((connection) => connection.close()))
+    expect(first()).to.equal(peerId)
+    const others = await createServicePeers(await startLibp2p(), {
+      serviceNodes: [untried, `/ip4/127.0.0.1/tcp/${port}/ws/p2p/${peerId}`],
+      clusterId: 1,
+      shardCount: 8
+    })
+    await askEcho({ servicePeers: others }, { peerId })
+    expect(others.candidates(['/other/1'])[0]?.peerId).to.equal(peerId)
+    await Promise.all([...own].flatMap((one) => one.getConnections().map((open) => open.close())))
+    expect(others.candidates(['/other/1'])[0]?.peerId).to.equal(PEER_ID)
   })
 
   it('holds nothing against a node while there is no network at all', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { race, type Start } from '../../src/transport/race.ts'
-import { caught, countedSignal } from './helpers/caught.ts'
+import { caught, countedSignal, withCountedTimers } from './helpers/caught.ts'
 
 /** Long enough never to pass in a test. */
 const LONG_MS = 60_000
@@ -68,6 +68,15 @@ describe('race', () => {
     await late.promise
     await Promise.resolve()
     expect(dropped).to.deep.equal(['one'])
+  })
+
+  it('leaves no timer behind', async () => {
+    await withCountedTimers(async (pending) => {
+      const before = pending()
+      expect(await race([async () => 'one', fails('two')], LONG_MS, signal)).to.equal('one')
+      await caught(race([fails('one'), fails('two')], LONG_MS, signal))
+      expect(pending()).to.equal(before)
+    })
   })
 
   it('rejects with all reasons in order', async () => {

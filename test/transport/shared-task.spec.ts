@@ -41,6 +41,27 @@ describe('SharedTask', () => {
     expect(await next).to.equal('two')
   })
 
+  it('begins anew for those who wait, and takes nothing of what was given up', async () => {
+    const { shared, runs } = manual()
+    shared.restart()
+    expect(runs).to.have.length(0)
+    const both = [shared.join(signal), shared.join(signal)]
+    shared.restart()
+    expect(runs.map((run) => run.signal.aborted)).to.deep.equal([true, false])
+    runs[0]?.end.resolve('late')
+    const late = shared.join(signal)
+    runs[1]?.end.resolve('anew')
+    expect(await Promise.all([...both, late])).to.deep.equal(['anew', 'anew', 'anew'])
+    expect(runs).to.have.length(2)
+
+    const controller = new AbortController()
+    const given = caught(shared.join(controller.signal))
+    shared.restart()
+    controller.abort(new Error('mine'))
+    await given
+    expect(runs.map((run) => run.signal.aborted)).to.deep.equal([true, false, true, true])
+  })
+
   it('goes on while anybody waits, and is aborted when nobody does', async () => {
     const { shared, runs } = manual()
     const [one, two] = [countedSignal(), countedSignal()]

@@ -4,8 +4,10 @@ import type { LightNode } from '../../src/transport/node.ts'
 import type { NodeState } from '../../src/transport/state.ts'
 import { caught, countedSignal } from './helpers/caught.ts'
 import { askEcho, BODY, closeLightNodes, startLightNode } from './helpers/light-node.ts'
+import { startOddNode, stopOddNodes } from './helpers/odd-node.ts'
 import { closedPort, startBlackHole, startProxy, stopRawServers } from './helpers/raw-server.ts'
 import {
+  ECHO_PROTOCOL,
   type ScriptedNode,
   type ScriptedNodeInit,
   startScriptedNode,
@@ -219,6 +221,24 @@ describe('LightNode.state', () => {
     await until(node, ({ status }) => status === 'incompatible')
   })
 
+  it('says at once that it is offline no more, be it that a dial hangs', async () => {
+    const hole = await startBlackHole()
+    const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+    const own = { onLine: false }
+    Object.defineProperty(globalThis, 'navigator', { value: own, configurable: true })
+    try {
+      const node = await startLightNode([at(hole.port)], { dialTimeoutMs: 60_000 })
+      await hole.until(1)
+      const told: string[] = []
+      node.onStateChange(({ status }) => told.push(status))
+      own.onLine = true
+      node.reconnect()
+      expect(told).to.deep.equal(['connecting'])
+    } finally {
+      Object.defineProperty(globalThis, 'navigator', navigator as PropertyDescriptor)
+    }
+  })
+
   it('is offline where the platform says so', async () => {
     const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
     Object.defineProperty(globalThis, 'navigator', { value: { onLine: false }, configurable: true })
@@ -283,6 +303,7 @@ describe('LightNode.ready', () => {
     await closeLightNodes()
     await stopRawServers() // first: a node waits for links that are frozen
     await stopScriptedNodes()
+    await stopOddNodes()
   })
 
   it('resolves with a node that does it, past those that do not', async () => {
@@ -319,6 +340,15 @@ describe('LightNode.ready', () => {
     const other = await caught(holes.ready('store', { timeoutMs: 600 }))
     expect(other.message).to.match(/ws: ready did not finish within 600 ms/)
     expect(other.message).to.include(`${pushes.peerId}: the node does not offer store`)
+  })
+
+  it('waits no longer for a node that is gone before it has said what it does', async () => {
+    const mute = await startOddNode({ withoutIdentify: true, echoes: [ECHO_PROTOCOL] })
+    const node = await startLightNode([mute.address], { minRedialMs: 60_000, maxRedialMs: 60_000 })
+    const ready = caught(node.ready('store', { timeoutMs: 1_500 }))
+    await askEcho(node)
+    await mute.closeConnections()
+    expect((await ready).message).to.include('the node does not offer store')
   })
 
   it('ends with the reason of the signal, on close, and for what is no service', async () => {

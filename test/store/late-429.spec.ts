@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { StoreClient } from '../../src/store/index.ts'
+import { encodeStoreQueryResponse } from '../../src/wire/index.ts'
+import { Archive } from '../helpers/archive.ts'
+import { collect } from '../helpers/collect.ts'
+import { FakePeers } from '../helpers/fake-peers.ts'
+import { archivePeer, CONTENT_TOPIC } from '../helpers/store-peers.ts'
+import { caught } from '../transport/helpers/caught.ts'
+
+describe('StoreClient, of nodes that have too many requests', () => {
+  it('says so at once where there is no time for a pause', async () => {
+    const busy = {
+      ...archivePeer(new Archive(), 'busy'),
+      answer: () => encodeStoreQueryResponse({ requestId: 'N/A', statusCode: 429, messages: [] })
+    }
+    const wait = (): never => expect.fail('it waits')
+    const client = new StoreClient(new FakePeers([busy]), { wait })
+    const query = client.query({ contentTopics: [CONTENT_TOPIC] }, { timeoutMs: 400 })
+    const error = await caught(collect(query))
+    expect(error).to.include({ code: 'ERR_INCOMPLETE_HISTORY' })
+    expect(error.cause).to.include({ code: 'ERR_REMOTE_STATUS', statusCode: 429 })
+  })
+})
