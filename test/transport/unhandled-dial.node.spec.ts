@@ -1,9 +1,14 @@
-import { defaultLogger } from '@libp2p/logger'
 import { webSockets } from '@libp2p/websockets'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'chai'
 import { closingWebSockets } from '../../src/transport/websockets.ts'
 import { caught } from './helpers/caught.ts'
+
+/** A logger that says nothing. */
+function forComponent(): object {
+  const say = (): void => undefined
+  return Object.assign(say, { error: say, trace: say, newScope: forComponent })
+}
 
 describe('closingWebSockets', () => {
   it('rejects to its caller only where the signal is aborted already', async () => {
@@ -16,7 +21,7 @@ describe('closingWebSockets', () => {
     process.on('unhandledRejection', note)
     try {
       const { transport } = closingWebSockets(webSockets())
-      const components = { logger: defaultLogger() } as Parameters<typeof transport>[0]
+      const components = { logger: { forComponent } } as unknown as Parameters<typeof transport>[0]
       const made = transport(components)
       const reason = new Error('mine')
       const upgrader = {} as Parameters<typeof made.dial>[1]['upgrader']
