@@ -77,7 +77,7 @@ export class Liveness {
   #dueAtMs(connection: Connection, { requestedAtMs, askedAtMs }: Watched): number {
     const { intervalMs, heardAtMs } = this.#init
     const lastMs = Math.max(heardAtMs(connection), askedAtMs)
-    return requestedAtMs > lastMs
+    return requestedAtMs >= lastMs
       ? requestedAtMs + Math.min(IMPATIENT_MS, intervalMs)
       : lastMs + intervalMs
   }

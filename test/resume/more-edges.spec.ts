@@ -10,7 +10,7 @@ import { HOUR_MS, SECOND_MS, World } from './world.ts'
 
 const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) {
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve))
   }
 }
 

@@ -39,7 +39,10 @@ export function countedSignal(): AbortController & { readonly listeners: () => n
 }
 
 /** Timers that were started through `setTimeout` while something ran, and were neither cleared nor have fired. */
-export async function withCountedTimers<T>(run: (pending: () => number) => Promise<T>): Promise<T> {
+export async function withCountedTimers<T>(
+  run: (pending: () => number) => Promise<T>,
+  minMs = 0
+): Promise<T> {
   const { setTimeout: start, clearTimeout: clear } = globalThis
   const pending = new Set<unknown>()
   globalThis.setTimeout = ((
@@ -51,7 +54,9 @@ export async function withCountedTimers<T>(run: (pending: () => number) => Promi
       pending.delete(timer)
       callback(...args)
     }, ms)
-    pending.add(timer)
+    if ((ms ?? 0) >= minMs) {
+      pending.add(timer)
+    }
     return timer
   }) as typeof setTimeout
   globalThis.clearTimeout = (timer: Parameters<typeof clear>[0]) => {
