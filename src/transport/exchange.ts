@@ -131,7 +131,7 @@ async function converse(
   try {
     const frames = lpStream(stream, frameLimits(request.maxResponseBytes))
     write(stream, body)
-    requested(connection)
+    requested(connection, body.length)
     const bytes = await readFrame(frames, request.maxResponseBytes, signal)
     await release(connection, stream)
     return { protocol: stream.protocol, bytes }

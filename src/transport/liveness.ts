@@ -19,6 +19,8 @@ interface Watched {
   dueAtMs: number
   /** When a request has left the last time. */
   requestedAtMs: number
+  /** Bytes of requests since something came the last time: a slow link may still be busy with them. */
+  requestedBytes: number
   /** When it was asked the last time, or opened. */
   askedAtMs: number
   /** True while a ping is under way. */
@@ -27,6 +29,9 @@ interface Watched {
 
 /** A request that is not answered in that time makes the link a suspect, in milliseconds. */
 const IMPATIENT_MS = 1_000
+
+/** What the slowest link that is waited for takes in a millisecond. */
+const BYTES_PER_MS = 16
 
 /**
  * Notices connections that call themselves open while nobody is there any more. Whatever comes on a connection proves that it
@@ -46,6 +51,7 @@ export class Liveness {
     const watched: Watched = {
       dueAtMs: Infinity,
       requestedAtMs: 0,
+      requestedBytes: 0,
       askedAtMs: performance.now(),
       isAsked: false
     }
@@ -64,21 +70,24 @@ export class Liveness {
     }
   }
 
-  /** To be called when a request has left on a connection. */
-  requested(connection: Connection): void {
+  /** To be called when a request of some bytes has left on a connection. */
+  requested(connection: Connection, bytes: number): void {
     const watched = this.#watched.get(connection)
     if (watched !== undefined) {
+      const isAnswered = this.#init.heardAtMs(connection) > watched.requestedAtMs
+      watched.requestedBytes = bytes + (isAnswered ? 0 : watched.requestedBytes)
       watched.requestedAtMs = performance.now()
       this.#schedule(connection, watched)
     }
   }
 
   /** When a connection is to be asked, if nothing comes until then. */
-  #dueAtMs(connection: Connection, { requestedAtMs, askedAtMs }: Watched): number {
+  #dueAtMs(connection: Connection, watched: Watched): number {
+    const { requestedAtMs, requestedBytes, askedAtMs } = watched
     const { intervalMs, heardAtMs } = this.#init
     const lastMs = Math.max(heardAtMs(connection), askedAtMs)
     return requestedAtMs >= lastMs
-      ? requestedAtMs + Math.min(IMPATIENT_MS, intervalMs)
+      ? requestedAtMs + Math.min(IMPATIENT_MS + requestedBytes / BYTES_PER_MS, intervalMs)
       : lastMs + intervalMs
   }
 

@@ -171,7 +171,7 @@ class StartedLightNode implements LightNode {
     const { signal } = this.#ending
     libp2p.addEventListener('connection:open', ({ detail: connection }) => {
       this.#liveness.watch(connection)
-      onRequest(connection, () => this.#liveness.requested(connection))
+      onRequest(connection, (bytes) => this.#liveness.requested(connection, bytes))
     })
     libp2p.addEventListener('connection:open', this.#onChange)
     libp2p.addEventListener('connection:close', this.#onChange)

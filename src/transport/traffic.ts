@@ -2,7 +2,7 @@ import type { Connection, MessageStream } from '@libp2p/interface'
 
 interface Traffic {
   heardAtMs: number
-  onRequest?: () => void
+  onRequest?: (bytes: number) => void
 }
 
 const TRAFFIC = /* @__PURE__ */ new WeakMap<Connection, Traffic>()
@@ -21,14 +21,14 @@ export function heardAtMs(connection: Connection): number {
   return TRAFFIC.get(connection)?.heardAtMs ?? 0
 }
 
-/** Has somebody called for each request on a connection. */
-export function onRequest(connection: Connection, listener: () => void): void {
+/** Has somebody called for each request on a connection, with its length in bytes. */
+export function onRequest(connection: Connection, listener: (bytes: number) => void): void {
   trafficOf(connection).onRequest = listener
 }
 
 /** To be called when a request has left, to which there should be an answer. */
-export function requested(connection: Connection): void {
-  TRAFFIC.get(connection)?.onRequest?.()
+export function requested(connection: Connection, bytes: number): void {
+  TRAFFIC.get(connection)?.onRequest?.(bytes)
 }
 
 function trafficOf(connection: Connection): Traffic {

@@ -119,23 +119,37 @@ describe('Liveness', () => {
 
   it('asks soon where a request is not answered, and not where anything comes', async () => {
     const test = setUp(20_000)
-    test.liveness.requested(test.connection)
+    test.liveness.requested(test.connection, 300)
     test.hear()
-    test.liveness.requested(test.connection)
+    test.liveness.requested(test.connection, 300)
     const startedAt = performance.now()
     ;(await test.asked()).resolve()
     expect(performance.now() - startedAt).to.be.above(500)
     expect(test.pings()).to.equal(1)
     // each request is one of its own
     test.hear()
-    test.liveness.requested(test.connection)
+    test.liveness.requested(test.connection, 300)
     ;(await test.asked()).reject(new Error('no answer'))
     await test.aborted
-    test.liveness.requested(test.connection)
+    test.liveness.requested(test.connection, 300)
     const never = setUp(Infinity)
-    never.liveness.requested(never.connection)
+    never.liveness.requested(never.connection, 300)
     expect(never.pings()).to.equal(0)
   }).timeout(6_000)
+
+  it('gives a large request the time that a slow link takes for it', async () => {
+    const large = setUp(20_000)
+    const small = setUp(20_000)
+    large.hear()
+    large.liveness.requested(large.connection, 150_000)
+    small.hear()
+    small.liveness.requested(small.connection, 300)
+    await small.asked()
+    expect(large.pings()).to.equal(0)
+    for (const test of [small, large]) {
+      test.connection.dispatchEvent(new Event('close'))
+    }
+  })
 
   it('leaves a connection that ends', async () => {
     const test = setUp(1)
