@@ -105,7 +105,7 @@ export class Liveness {
       } else {
         this.#ask(connection, watched)
       }
-    }, dueAtMs - performance.now())
+    }, Math.max(0, dueAtMs - performance.now()))
   }
 
   #ask(connection: Connection, watched: Watched): void {
