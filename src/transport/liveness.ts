@@ -98,14 +98,17 @@ export class Liveness {
     }
     clearTimeout(watched.timer)
     watched.dueAtMs = dueAtMs
-    watched.timer = setTimeout(() => {
-      watched.dueAtMs = Infinity
-      if (performance.now() < this.#dueAtMs(connection, watched)) {
-        this.#schedule(connection, watched)
-      } else {
-        this.#ask(connection, watched)
-      }
-    }, Math.max(0, dueAtMs - performance.now()))
+    watched.timer = setTimeout(
+      () => {
+        watched.dueAtMs = Infinity
+        if (performance.now() < this.#dueAtMs(connection, watched)) {
+          this.#schedule(connection, watched)
+        } else {
+          this.#ask(connection, watched)
+        }
+      },
+      Math.max(0, dueAtMs - performance.now())
+    )
   }
 
   #ask(connection: Connection, watched: Watched): void {

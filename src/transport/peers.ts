@@ -1,4 +1,3 @@
-import type { Connection } from '@libp2p/interface'
 import {
   ClosedError,
   ConnectionError,
@@ -6,7 +5,7 @@ import {
   type PeerFailure,
   UnsupportedError
 } from '../errors.ts'
-import { withDeadline, withSignals } from '../lib/deadline.ts'
+import { withSignals } from '../lib/deadline.ts'
 import { toLogger } from '../lib/report.ts'
 import { isOffline, onWake } from '../lib/wake.ts'
 import type { NetworkConfig } from '../message/topics.ts'
@@ -27,13 +26,10 @@ import {
   type RequestQueue,
   type ServicePeersOptions
 } from './peers-options.ts'
-import { ranked } from './ranking.ts'
+import { Roll } from './roll.ts'
 import type { ServicePeer } from './service-peers.ts'
 import { type Service, serviceOf, servicesOf } from './services.ts'
 import { SharedTask } from './shared-task.ts'
-
-/** How long a node may take to say what it speaks, in milliseconds. */
-const IDENTIFY_TIMEOUT_MS = 5_000
 
 /**
  * Service peers over a libp2p that the caller made and keeps. Registers the metadata handler, without which both reference
@@ -52,18 +48,17 @@ export async function createServicePeers(
 
 class PeerSet implements ManagedServicePeers {
   readonly #libp2p: Dialer
-  readonly #peers: readonly Peer[]
+  readonly #roll: Roll
   readonly #links: Links
   readonly #logger: Logger
   readonly #closing = new AbortController()
   readonly #membership: Membership
-  readonly #listeners = new Set<() => void>()
   readonly #learning = new SharedTask((signal) => this.#learn(signal))
   readonly #reaching = new SharedTask((signal) =>
-    firstOf(this.#ranked(), (peer, inner) => this.#ready(peer, inner), signal)
+    firstOf(this.#roll.ranked(), (peer, inner) => this.#ready(peer, inner), signal)
   )
   readonly #offering = new SharedTask((signal) =>
-    firstOf(this.#ranked(), (peer, inner) => this.#offers(peer, undefined, inner), signal)
+    firstOf(this.#roll.ranked(), (peer, inner) => this.#offers(peer, undefined, inner), signal)
   )
 
   constructor(libp2p: Dialer, options: ServicePeersOptions) {
@@ -86,7 +81,7 @@ class PeerSet implements ManagedServicePeers {
       maxWaiting: PEER_DEFAULTS.maxWaitingRequestsPerPeer,
       now: Date.now
     })
-    this.#peers = peers
+    this.#roll = new Roll(peers, this.#links)
     for (const { peerId, error } of skipped) {
       this.#logger.warn('address skipped', { peerId, reason: error.message })
     }
@@ -94,82 +89,40 @@ class PeerSet implements ManagedServicePeers {
 
   async open(): Promise<void> {
     await this.#libp2p.handle(METADATA_PROTOCOL, async (stream, connection) => {
-      await this.#membership.answer(stream, connection, this.#ownerOf(connection))
+      await this.#membership.answer(stream, connection, this.#roll.ownerOf(connection))
     })
-    const { signal } = this.#closing
-    this.#libp2p.addEventListener(
-      'peer:identify',
-      ({ detail }) => {
-        const peer = this.#ownerOf(detail.connection)
-        if (peer !== undefined) {
-          peer.protocols = detail.protocols
-          this.#changed()
-        }
-      },
-      { signal }
-    )
-    this.#libp2p.addEventListener('connection:open', () => this.#changed(), { signal })
-    this.#libp2p.addEventListener(
-      'connection:close',
-      ({ detail }) => {
-        const peer = this.#ownerOf(detail)
-        if (peer !== undefined && this.#links.openTo(peer) === undefined) {
-          peer.protocols = undefined // it may be another version, or another node, when it is back
-        }
-        this.#changed()
-      },
-      { signal }
-    )
+    this.#roll.listen(this.#libp2p, this.#closing.signal)
   }
 
   async close(): Promise<void> {
     if (!this.#closing.signal.aborted) {
       this.#closing.abort(new ClosedError())
-      this.#listeners.clear()
       await this.#libp2p.unhandle(METADATA_PROTOCOL)
     }
   }
 
   get queues(): readonly RequestQueue[] {
-    return this.#peers.flatMap(({ peerId, services }) =>
-      Array.from(services, ([service, { turnstile }]) => {
-        const { running, waiting } = turnstile
-        return { peerId, service, running, waiting }
-      }).filter(({ running }) => running > 0)
-    )
+    return this.#roll.queues
   }
 
   get isConnected(): boolean {
-    return this.#connected().length > 0
+    return this.#roll.connected.length > 0
   }
 
   get isSettled(): boolean {
-    const connected = this.#connected()
-    const usable = this.#peers.filter(({ refusal }) => refusal === undefined)
-    const isServed = (this.services?.length ?? 0) > 0
-    return connected.length > 0 && (isServed || connected.length === usable.length)
+    return this.#roll.isSettled
   }
 
   get services(): readonly Service[] | undefined {
-    const told = this.#connected().map(({ protocols }) => protocols)
-    const services = servicesOf(told.flatMap((protocols) => protocols ?? []))
-    return services.length === 0 && (told.length === 0 || told.includes(undefined))
-      ? undefined
-      : services
+    return this.#roll.services
   }
 
   get refusals(): readonly PeerFailure[] | undefined {
-    const refused = this.#peers.flatMap(({ peerId, refusal }) =>
-      refusal === undefined ? [] : [{ peerId, error: refusal }]
-    )
-    return refused.length === this.#peers.length ? refused : undefined
+    return this.#roll.refusals
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => {
-      this.#listeners.delete(listener)
-    }
+    return this.#roll.onChange(listener)
   }
 
   redial(): void {
@@ -177,11 +130,11 @@ class PeerSet implements ManagedServicePeers {
   }
 
   candidates(protocols?: readonly string[]): readonly ServicePeer[] {
-    return this.#ranked(protocols)
+    return this.#roll.ranked(protocols)
   }
 
   note({ peerId }: ServicePeer, [protocol]: readonly string[], error?: Error): void {
-    const peer = this.#peers.find((candidate) => candidate.isCalled(peerId))
+    const peer = this.#roll.named(peerId)
     if (peer === undefined || protocol === undefined) {
       return
     }
@@ -203,7 +156,7 @@ class PeerSet implements ManagedServicePeers {
   }
 
   async reach(signal: AbortSignal): Promise<void> {
-    const usable = this.#peers.filter(({ refusal }) => refusal === undefined)
+    const { usable } = this.#roll
     await this.#until(signal, async (linked) => {
       while (!this.isConnected && (usable.length > 1 || isOffline())) {
         try {
@@ -256,7 +209,7 @@ class PeerSet implements ManagedServicePeers {
   ): Promise<ServicePeer> {
     return await this.#until(signal, (linked) =>
       firstOf(
-        this.#ranked(),
+        this.#roll.ranked(),
         (peer, inner) => this.#offers(peer, service, inner),
         linked,
         onFailure
@@ -269,7 +222,7 @@ class PeerSet implements ManagedServicePeers {
     request: ExchangeRequest,
     signal: AbortSignal
   ): Promise<ExchangeReply & ServicePeer> {
-    const peer = this.#peers.find((candidate) => candidate.isCalled(peerId))
+    const peer = this.#roll.named(peerId)
     return await this.#until(signal, async (linked) => {
       if (peer === undefined) {
         throw new ConnectionError('this peer is not among the service nodes')
@@ -296,26 +249,6 @@ class PeerSet implements ManagedServicePeers {
     return await withSignals([this.#closing.signal, signal], run)
   }
 
-  #ownerOf(connection: Connection): Peer | undefined {
-    return this.#peers.find((candidate) => candidate.owns(connection))
-  }
-
-  #connected(): readonly Peer[] {
-    return this.#peers.filter(
-      (peer) => peer.refusal === undefined && this.#links.openTo(peer) !== undefined
-    )
-  }
-
-  #ranked(protocols?: readonly string[]): readonly Peer[] {
-    return ranked(this.#peers, protocols, (peer) => this.#links.openTo(peer) !== undefined)
-  }
-
-  #changed(): void {
-    for (const listener of this.#listeners) {
-      listener()
-    }
-  }
-
   /**
    * A connection to a node that is of our network, as far as can be told. Where negotiation is sent ahead, so is the first
    * request: what the node says of its network then comes together with the answer.
@@ -323,7 +256,7 @@ class PeerSet implements ManagedServicePeers {
   async #ready(peer: Peer, signal: AbortSignal): Promise<ReadyConnection> {
     const connection = await this.#links.connect(peer, signal)
     const checked = this.#membership.check(connection, peer)
-    checked.catch(() => this.#changed())
+    checked.catch(() => this.#roll.changed())
     if (aheadOf(connection) === undefined) {
       await checked
     }
@@ -338,7 +271,7 @@ class PeerSet implements ManagedServicePeers {
   ): Promise<ServicePeer> {
     const { connection, checked } = await this.#ready(peer, signal)
     await withSignals([signal], () => checked)
-    const protocols = peer.protocols ?? (await this.#identified(peer, connection, signal))
+    const protocols = await this.#roll.identified(peer, connection, signal)
     const services = servicesOf(protocols)
     if (service === undefined ? services.length === 0 : !services.includes(service)) {
       throw new UnsupportedError(`the node does not offer ${service ?? 'any service'}`)
@@ -346,32 +279,10 @@ class PeerSet implements ManagedServicePeers {
     return { peerId: peer.peerId }
   }
 
-  /** What a node says that it speaks, once it says so. */
-  async #identified(
-    peer: Peer,
-    connection: Connection,
-    signal: AbortSignal
-  ): Promise<readonly string[]> {
-    const { promise, resolve } = Promise.withResolvers<readonly string[]>()
-    const check = (): void => {
-      if (peer.protocols !== undefined) {
-        resolve(peer.protocols)
-      } else if (connection.status !== 'open') {
-        resolve([])
-      }
-    }
-    this.#listeners.add(check)
-    try {
-      return await withDeadline('identify', { signal }, IDENTIFY_TIMEOUT_MS, () => promise)
-    } finally {
-      this.#listeners.delete(check)
-    }
-  }
-
   /** Asks one node after the other, and beside it; the first that tells decides. Those that tell otherwise later are left. */
   async #learn(signal: AbortSignal): Promise<NetworkConfig> {
     return await firstOf(
-      this.#ranked(),
+      this.#roll.ranked(),
       async (peer, inner) => {
         const connection = await this.#links.connect(peer, inner)
         return await withSignals([inner], () => this.#membership.learn(connection, peer))

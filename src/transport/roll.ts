@@ -1,0 +1,145 @@
+import type { Connection } from '@libp2p/interface'
+import type { PeerFailure } from '../errors.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import type { Links } from './links.ts'
+import type { Peer } from './peer.ts'
+import type { Dialer, RequestQueue } from './peers-options.ts'
+import { ranked } from './ranking.ts'
+import { type Service, servicesOf } from './services.ts'
+
+/** How long a node may take to say what it speaks, in milliseconds. */
+const IDENTIFY_TIMEOUT_MS = 5_000
+
+/** The service nodes: which of them are connected, and what they say of themselves. */
+export class Roll {
+  readonly #peers: readonly Peer[]
+  readonly #links: Pick<Links, 'openTo'>
+  readonly #listeners = new Set<() => void>()
+
+  constructor(peers: readonly Peer[], links: Pick<Links, 'openTo'>) {
+    this.#peers = peers
+    this.#links = links
+  }
+
+  /** Takes note of what comes and goes, until the signal is aborted. */
+  listen(libp2p: Dialer, signal: AbortSignal): void {
+    signal.addEventListener('abort', () => this.#listeners.clear())
+    libp2p.addEventListener(
+      'peer:identify',
+      ({ detail }) => {
+        const peer = this.ownerOf(detail.connection)
+        if (peer !== undefined) {
+          peer.protocols = detail.protocols
+          this.changed()
+        }
+      },
+      { signal }
+    )
+    libp2p.addEventListener('connection:open', () => this.changed(), { signal })
+    libp2p.addEventListener(
+      'connection:close',
+      ({ detail }) => {
+        const peer = this.ownerOf(detail)
+        if (peer !== undefined && this.#links.openTo(peer) === undefined) {
+          peer.protocols = undefined // it may be another version, or another node, when it is back
+        }
+        this.changed()
+      },
+      { signal }
+    )
+  }
+
+  /** Whose connection it is. */
+  ownerOf(connection: Connection): Peer | undefined {
+    return this.#peers.find((candidate) => candidate.owns(connection))
+  }
+
+  /** The node of that peer id, or of that address. */
+  named(peerId: string): Peer | undefined {
+    return this.#peers.find((candidate) => candidate.isCalled(peerId))
+  }
+
+  /** In the order in which to try them. */
+  ranked(protocols?: readonly string[]): readonly Peer[] {
+    return ranked(this.#peers, protocols, (peer) => this.#links.openTo(peer) !== undefined)
+  }
+
+  /** Those that are not out of the question. */
+  get usable(): readonly Peer[] {
+    return this.#peers.filter(({ refusal }) => refusal === undefined)
+  }
+
+  /** Those of them that are connected. */
+  get connected(): readonly Peer[] {
+    return this.usable.filter((peer) => this.#links.openTo(peer) !== undefined)
+  }
+
+  /** See {@link ManagedServicePeers.isSettled}. */
+  get isSettled(): boolean {
+    const { connected, usable, services = [] } = this
+    return connected.length > 0 && (services.length > 0 || connected.length === usable.length)
+  }
+
+  /** See {@link ManagedServicePeers.services}. */
+  get services(): readonly Service[] | undefined {
+    const told = this.connected.map(({ protocols }) => protocols)
+    const services = servicesOf(told.flatMap((protocols) => protocols ?? []))
+    return services.length === 0 && (told.length === 0 || told.includes(undefined))
+      ? undefined
+      : services
+  }
+
+  /** See {@link ManagedServicePeers.refusals}. */
+  get refusals(): readonly PeerFailure[] | undefined {
+    const refused = this.#peers.flatMap(({ peerId, refusal }) =>
+      refusal === undefined ? [] : [{ peerId, error: refusal }]
+    )
+    return refused.length === this.#peers.length ? refused : undefined
+  }
+
+  /** See {@link ManagedServicePeers.queues}. */
+  get queues(): readonly RequestQueue[] {
+    return this.#peers.flatMap(({ peerId, services }) =>
+      Array.from(services, ([service, { turnstile }]) => {
+        const { running, waiting } = turnstile
+        return { peerId, service, running, waiting }
+      }).filter(({ running }) => running > 0)
+    )
+  }
+
+  /** Calls a listener each time that one of these may have changed; returns a function that ends this. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  /** To be called when one of these may have changed. */
+  changed(): void {
+    for (const listener of this.#listeners) {
+      listener()
+    }
+  }
+
+  /** What a node says that it speaks, once it says so; nothing if its connection ends before. */
+  async identified(
+    peer: Peer,
+    connection: Connection,
+    signal: AbortSignal
+  ): Promise<readonly string[]> {
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>()
+    const check = (): void => {
+      if (peer.protocols !== undefined || connection.status !== 'open') {
+        resolve(peer.protocols ?? [])
+      }
+    }
+    const end = this.onChange(check)
+    try {
+      check()
+      return await withDeadline('identify', { signal }, IDENTIFY_TIMEOUT_MS, () => promise)
+    } finally {
+      end()
+    }
+  }
+}
