@@ -144,7 +144,7 @@ describe('Liveness', () => {
     large.liveness.requested(large.connection, 150_000)
     small.hear()
     small.liveness.requested(small.connection, 300)
-    await small.asked()
+    ;(await small.asked()).resolve()
     expect(large.pings()).to.equal(0)
     for (const test of [small, large]) {
       test.connection.dispatchEvent(new Event('close'))
