@@ -2,7 +2,7 @@ import { generateKeyPair } from '@libp2p/crypto/keys'
 import { expect } from 'chai'
 import type { LightNode } from '../../src/transport/node.ts'
 import type { NodeState } from '../../src/transport/state.ts'
-import { askEcho, closeLightNodes, startLightNode } from './helpers/light-node.ts'
+import { askEcho, closeLightNodes, startLightNode, until } from './helpers/light-node.ts'
 import { startOddNode, stopOddNodes } from './helpers/odd-node.ts'
 import { closedPort, stopRawServers } from './helpers/raw-server.ts'
 import { startScriptedNode, stopScriptedNodes } from './helpers/scripted-node.ts'
@@ -10,20 +10,6 @@ import { startScriptedNode, stopScriptedNodes } from './helpers/scripted-node.ts
 const STORE = '/vac/waku/store-query/3.0.0'
 const SOON = { minRedialMs: 1, maxRedialMs: 20 }
 const NEVER = { minRedialMs: 10_000_000, maxRedialMs: 10_000_000 }
-
-/** Resolves with the state once it fits. */
-async function until(node: LightNode, fits: (state: NodeState) => boolean): Promise<NodeState> {
-  const { promise, resolve } = Promise.withResolvers<NodeState>()
-  const end = node.onStateChange((state) => fits(state) && resolve(state))
-  if (fits(node.state)) {
-    resolve(node.state)
-  }
-  try {
-    return await promise
-  } finally {
-    end()
-  }
-}
 
 describe('LightNode.state', () => {
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { LightNode } from '../../src/transport/node.ts'
 import type { NodeState } from '../../src/transport/state.ts'
 import { caught, countedSignal } from './helpers/caught.ts'
-import { askEcho, BODY, closeLightNodes, startLightNode } from './helpers/light-node.ts'
+import { askEcho, BODY, closeLightNodes, startLightNode, until } from './helpers/light-node.ts'
 import { startOddNode, stopOddNodes } from './helpers/odd-node.ts'
 import { closedPort, startBlackHole, startProxy, stopRawServers } from './helpers/raw-server.ts'
 import {
@@ -31,20 +31,6 @@ async function startNode(
   const node = await startScriptedNode(init)
   await node.libp2p.handle([...protocols], () => undefined)
   return node
-}
-
-/** Resolves with the state once it fits. */
-async function until(node: LightNode, fits: (state: NodeState) => boolean): Promise<NodeState> {
-  const { promise, resolve } = Promise.withResolvers<NodeState>()
-  const end = node.onStateChange((state) => fits(state) && resolve(state))
-  if (fits(node.state)) {
-    resolve(node.state)
-  }
-  try {
-    return await promise
-  } finally {
-    end()
-  }
 }
 
 const isReady = ({ status }: NodeState): boolean => status === 'ready'

@@ -5,6 +5,7 @@ import {
   type LightNodeOptions
 } from '../../../src/transport/node.ts'
 import type { ServicePeer, ServicePeers } from '../../../src/transport/service-peers.ts'
+import type { NodeState } from '../../../src/transport/state.ts'
 import { ECHO_PROTOCOL } from './scripted-node.ts'
 
 /** What is asked, and echoed. */
@@ -53,6 +54,23 @@ export async function nextChange(node: LightNode, connected: boolean): Promise<s
       resolve(change.peerId)
     }
   })
+  try {
+    return await promise
+  } finally {
+    end()
+  }
+}
+
+/** Resolves with the state once it fits. */
+export async function until(
+  node: LightNode,
+  fits: (state: NodeState) => boolean
+): Promise<NodeState> {
+  const { promise, resolve } = Promise.withResolvers<NodeState>()
+  const end = node.onStateChange((state) => fits(state) && resolve(state))
+  if (fits(node.state)) {
+    resolve(node.state)
+  }
   try {
     return await promise
   } finally {
