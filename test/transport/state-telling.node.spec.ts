@@ -1,7 +1,5 @@
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { expect } from 'chai'
-import type { LightNode } from '../../src/transport/node.ts'
-import type { NodeState } from '../../src/transport/state.ts'
 import { askEcho, closeLightNodes, startLightNode, until } from './helpers/light-node.ts'
 import { startOddNode, stopOddNodes } from './helpers/odd-node.ts'
 import { closedPort, stopRawServers } from './helpers/raw-server.ts'

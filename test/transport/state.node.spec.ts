@@ -1,6 +1,5 @@
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { expect } from 'chai'
-import type { LightNode } from '../../src/transport/node.ts'
 import type { NodeState } from '../../src/transport/state.ts'
 import { caught, countedSignal } from './helpers/caught.ts'
 import { askEcho, BODY, closeLightNodes, startLightNode, until } from './helpers/light-node.ts'
