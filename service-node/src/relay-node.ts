@@ -10,6 +10,7 @@ import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
 import type { ResolvedOptions } from './options.ts'
 import { RELAY_PROTOCOL } from './relay.ts'
+import { joinWrites } from 'waku-light/node'
 import { carefulWebSockets } from './websockets.ts'
 
 /** The libp2p node underneath. */
@@ -83,7 +84,7 @@ export function createRelayNode(
 function patientNoise(): (
   components: Parameters<ReturnType<typeof noise>>[0]
 ) => ConnectionEncrypter {
-  const factory = noise()
+  const factory = joinWrites(noise())
   return (components) => {
     const encrypter = factory(components)
     const secureInbound = encrypter.secureInbound.bind(encrypter)

@@ -100,7 +100,7 @@ export class PushRun {
     } finally {
       this.#isSettled = true
       this.#remaining = 0
-      this.#enough.abort()
+      this.#enough.abort(null)
     }
     const status = this.#stored === true ? 'published' : summarize(this.#attempts)
     const counts = this.#attempts.flatMap(({ relayPeerCount }) => relayPeerCount ?? [])
@@ -234,7 +234,7 @@ export class PushRun {
         report(this.#options.onProgress, { type: 'light-push:attempted', detail: attempt })
       }
       if (verdict.status === 'published') {
-        this.#enough.abort()
+        this.#enough.abort(null)
       }
       return attempt
     }

@@ -22,6 +22,7 @@ import { report } from '../lib/report.ts'
 import { onWake } from '../lib/wake.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { CallOptions } from '../options.ts'
+import { joinWrites } from './joined-writes.ts'
 import { Keeper } from './keeper.ts'
 import { Liveness } from './liveness.ts'
 import {
@@ -40,6 +41,7 @@ import { isSameState, type NodeState, stateOf } from './state.ts'
 import { heardAtMs, onRequest } from './traffic.ts'
 import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
 
+export { joinWrites } from './joined-writes.ts'
 export {
   type ConnectionChange,
   type LightNode,
@@ -90,7 +92,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
     // The default tells every node the name and version of the browser.
     nodeInfo: { name: 'waku-light', userAgent: 'waku-light' },
     transports: [ahead?.transport(sockets.transport) ?? sockets.transport],
-    connectionEncrypters: [ahead?.encrypter(noise()) ?? noise()],
+    connectionEncrypters: [ahead?.encrypter(joinWrites(noise())) ?? joinWrites(noise())],
     streamMuxers: [yamux({ maxInboundStreams: MAX_INBOUND_STREAMS })],
     // Addresses are screened before they get here; libp2p's own gater refuses loopback and plain ws.
     connectionGater: { denyDialMultiaddr: () => false },

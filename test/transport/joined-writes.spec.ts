@@ -1,0 +1,98 @@
+import { noise } from '@chainsafe/libp2p-noise'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import type { MessageStream, SecuredConnection } from '@libp2p/interface'
+import { multiaddrConnectionPair } from '@libp2p/utils'
+import { expect } from 'chai'
+import { joinWrites } from 'waku-light/node'
+import { delay } from '../../src/lib/deadline.ts'
+
+type Components = Parameters<ReturnType<typeof noise>>[0]
+
+/** Two ends with noise between them, of which the first joins what it writes. */
+async function securedPair(): Promise<{
+  readonly ours: MessageStream
+  readonly theirs: MessageStream
+  /** What came over the wire, a length each. */
+  readonly wire: number[]
+  /** What came out of it. */
+  readonly received: number[]
+}> {
+  const [a, b] = multiaddrConnectionPair({ capacity: 1000 })
+  const create = async (): Promise<Components> => ({
+    privateKey: await generateKeyPair('Ed25519'),
+    peerId: undefined as unknown as Components['peerId'], // which it does not use
+    logger: { forComponent: () => a.log },
+    upgrader: { getStreamMuxers: () => new Map() } as unknown as Components['upgrader']
+  })
+  const [{ connection: ours }, { connection: theirs }] = (await Promise.all([
+    joinWrites(noise())(await create()).secureOutbound(a),
+    noise()(await create()).secureInbound(b)
+  ])) as [SecuredConnection, SecuredConnection]
+  const wire: number[] = []
+  const received: number[] = []
+  b.addEventListener('message', ({ data }) => wire.push(data.byteLength))
+  theirs.addEventListener('message', ({ data }) => received.push(...data.subarray()))
+  return { ours, theirs, wire, received }
+}
+
+const OVERHEAD = 2 + 16
+
+describe('joinWrites', () => {
+  it('sends as one what is written in one turn, promises between or not', async () => {
+    const { ours, wire, received } = await securedPair()
+    ours.send(Uint8Array.of(1, 2))
+    ours.send(Uint8Array.of(3))
+    for (let hop = 0; hop < 40; hop++) {
+      await Promise.resolve()
+    }
+    ours.send(Uint8Array.of(4))
+    await delay(1)
+    expect(received).to.deep.equal([1, 2, 3, 4])
+    expect(wire).to.deep.equal([4 + OVERHEAD])
+    ours.send(Uint8Array.of(5))
+    await delay(1)
+    expect(received).to.deep.equal([1, 2, 3, 4, 5])
+    expect(wire).to.deep.equal([4 + OVERHEAD, 1 + OVERHEAD])
+  })
+
+  it('holds no more than one message of noise', async () => {
+    const { ours, wire, received } = await securedPair()
+    const data = new Uint8Array(40_000).fill(7)
+    ours.send(data)
+    ours.send(data)
+    ours.send(Uint8Array.of(8))
+    await delay(1)
+    expect(wire.at(-1)).to.equal(1 + OVERHEAD)
+    expect(received).to.have.length(80_001)
+    expect(received.at(-1)).to.equal(8)
+  })
+
+  it('sends what it holds before it is closed or aborted, and nothing after', async () => {
+    const closed = await securedPair()
+    closed.ours.send(Uint8Array.of(1))
+    await closed.ours.close()
+    expect(closed.received).to.deep.equal([1])
+    const aborted = await securedPair()
+    aborted.ours.send(Uint8Array.of(1))
+    aborted.ours.abort(new Error('enough'))
+    expect(() => aborted.ours.send(Uint8Array.of(2))).to.throw('Cannot write')
+    await delay(1)
+    expect(aborted.received).to.deep.equal([1])
+  })
+
+  it('says when there is no room, and aborts what it cannot write', async () => {
+    const { ours } = await securedPair()
+    expect(ours.send(Uint8Array.of(1))).to.equal(true)
+    Object.assign(ours, { writableNeedsDrain: true })
+    expect(ours.send(Uint8Array.of(2))).to.equal(false)
+    const broken = await securedPair()
+    Object.assign(broken.ours, {
+      sendData: () => {
+        throw new Error('out of nonces')
+      }
+    })
+    broken.ours.send(Uint8Array.of(1))
+    await delay(1)
+    expect(broken.ours.status).to.equal('aborted')
+  })
+})
