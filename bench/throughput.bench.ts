@@ -14,7 +14,13 @@ const SDK = 'test/interop/js-waku/node_modules/@waku/sdk'
 interface Rates {
   readonly pushes: number
   readonly pushesAt32: number
+  /** Processor time of the client, with 32 at a time. */
+  readonly pushCpuUs: number
+  /** The way that is the default. */
   readonly messages: number
+  readonly messageCpuUs: number
+  readonly messagesAtBest: number
+  readonly messageCpuAtBestUs: number
   readonly peakMiB: number
   /** Pushes that failed and were made again. */
   readonly failedPushes?: number

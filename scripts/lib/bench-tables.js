@@ -27,12 +27,15 @@ function throughput() {
   const names = {
     pushes: 'pushes a second, one after another',
     pushesAt32: 'pushes a second, 32 at a time',
-    messages: `messages a second, paging ${number(run?.conditions.count)}`,
+    pushCpuUs: 'processor time of the client for one of these, microseconds',
+    messages: 'messages a second, paging as by default (100 a page; 20)',
+    messagesAtBest: 'messages a second, `readAhead(2)`; 100 a page',
+    messageCpuAtBestUs: 'processor time of the client for one of these, microseconds',
     peakMiB: 'peak memory over idle, MiB'
   }
   return section(
     run,
-    'Client and service node in processes of their own, messages of 300 bytes; waku-light recomputes each hash',
+    `${number(run?.conditions.count)} messages of 300 bytes, client and service node in processes of their own; waku-light recomputes each hash`,
     [
       ['', ...(run?.rows.map(({ client }) => client) ?? [])],
       Object.entries(names).map(([key, title]) => [

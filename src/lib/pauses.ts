@@ -1,13 +1,8 @@
+import { type Backoff, backoffMs } from './backoff.ts'
 import { withSignals } from './deadline.ts'
 
 /** How long to wait, and how. */
-export interface PauseSettings {
-  /** The first pause, in milliseconds. */
-  readonly minBackoffMs: number
-  /** The longest, in milliseconds. */
-  readonly maxBackoffMs: number
-  /** From 0 to 1: how much of a pause's second half is waited. */
-  readonly random: () => number
+export interface PauseSettings extends Backoff {
   /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -21,10 +16,9 @@ export class Pauses {
     this.#settings = settings
   }
 
-  /** After a number of failures in a row: twice as long each time, up to a bound, and jittered down to its half. */
+  /** After a number of failures in a row: {@link backoffMs}. */
   backoffMs(failures: number): number {
-    const { minBackoffMs, maxBackoffMs, random } = this.#settings
-    return Math.min(maxBackoffMs, minBackoffMs * 2 ** failures) * (0.5 + random() / 2)
+    return backoffMs(this.#settings, failures)
   }
 
   /** Aborted by the next {@link Pauses.wake}. Taken before a try, so that a call while that is under way is not lost. */

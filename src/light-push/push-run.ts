@@ -1,4 +1,5 @@
 import { hasErrorCode, NoUsablePeerError } from '../errors.ts'
+import { backoffMs } from '../lib/backoff.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
 import { report } from '../lib/report.ts'
@@ -137,7 +138,7 @@ export class PushRun {
       try {
         return await seal(draft, this.#servicePeers, this.#settings, this.#options, signal)
       } catch (error) {
-        const pauseMs = this.#rests.backoffMs(rounds)
+        const pauseMs = backoffMs(this.#settings, rounds)
         const mayHelp =
           hasErrorCode(error, 'ERR_NO_USABLE_PEER') &&
           error.failures.some((failure) => !isLasting(failure.error))
@@ -180,7 +181,7 @@ export class PushRun {
       }
       const { restMs, node } = next
       if ((restMs > 0 || node.tries > 0) && !isRested) {
-        const pauseMs = restMs + this.#rests.backoffMs(pauses++)
+        const pauseMs = restMs + backoffMs(this.#settings, pauses++)
         if (this.#isLate(pauseMs) || enough.aborted) {
           return
         }
@@ -315,7 +316,7 @@ export class PushRun {
   async #confirm(sealed: Sealed, signal: AbortSignal): Promise<void> {
     let absences = 0
     for (let count = 0; count < MAX_LOOKUPS && this.#stored !== true; count++) {
-      await this.#settings.wait(this.#rests.backoffMs(count), signal)
+      await this.#settings.wait(backoffMs(this.#settings, count), signal)
       absences += (await this.#isStored(sealed, signal)) === false ? 1 : 0
     }
     if (absences === MAX_LOOKUPS) {

@@ -1,3 +1,4 @@
+import { backoffMs } from '../lib/backoff.ts'
 import type { PushSettings } from './options.ts'
 
 /** Nodes that said that there were too many requests, and for how long each is left alone. Shared by the pushes of a client. */
@@ -7,12 +8,6 @@ export class Rests {
 
   constructor(settings: PushSettings) {
     this.#settings = settings
-  }
-
-  /** After a number of pauses: twice as long each time, up to a bound, and jittered down to its half. */
-  backoffMs(count: number): number {
-    const { minBackoffMs, maxBackoffMs, random } = this.#settings
-    return Math.min(maxBackoffMs, minBackoffMs * 2 ** count) * (0.5 + random() / 2)
   }
 
   /** How long a node rests from now on, in milliseconds. */
@@ -28,7 +23,8 @@ export class Rests {
       this.#rests.delete(peerId)
     } else if (this.remainingMs(peerId) === 0) {
       const count = (this.#rests.get(peerId)?.count ?? 0) + 1
-      this.#rests.set(peerId, { untilMs: this.#settings.now() + this.backoffMs(count), count })
+      const untilMs = this.#settings.now() + backoffMs(this.#settings, count)
+      this.#rests.set(peerId, { untilMs, count })
     }
   }
 }

@@ -1,8 +1,9 @@
+import { backoffMs } from '../lib/backoff.ts'
 import { report } from '../lib/report.ts'
 import type { StoreProgress } from './page.ts'
 
-/** First pause where nodes have too many requests and there is no other one, in milliseconds; each next one is twice as long. */
-const MIN_PAUSE_MS = 1_000
+/** Of the pauses where nodes have too many requests and there is no other one. */
+const BACKOFF = { minBackoffMs: 1_000, maxBackoffMs: Infinity, random: Math.random }
 
 /** Such pauses in a row. */
 const MAX_PAUSES = 3
@@ -27,14 +28,14 @@ export class Patience {
   }
 
   /**
-   * Waits, longer each time, jittered down to the half.
+   * Waits, longer each time.
    *
    * @param isBusy - whether it would help
    * @throws what it was that failed, if it would not, there is no time or there was enough of it; or the signal's own reason
    */
   async bear(error: unknown, isBusy: boolean, signal: AbortSignal): Promise<void> {
     const { pageTimeoutMs = Infinity } = this.#init
-    const pauseMs = MIN_PAUSE_MS * 2 ** this.#pauses * (0.5 + Math.random() / 2)
+    const pauseMs = backoffMs(BACKOFF, this.#pauses)
     const isLate = performance.now() + pauseMs >= this.#startedAtMs + pageTimeoutMs
     if (!isBusy || isLate || this.#pauses === MAX_PAUSES) {
       throw error
