@@ -1,13 +1,9 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { assertObject, assertPositive, assertText } from '../lib/checks.ts'
 import { fromMilliseconds, toNanoseconds } from '../lib/time.ts'
 import { assertMessage, type WakuMessage } from '../message/message.ts'
 import { parseContentTopic } from '../message/topics.ts'
-import {
-  assertPositive,
-  type OutgoingMessage,
-  type PushOptions,
-  type PushSettings
-} from './options.ts'
+import { type OutgoingMessage, type PushOptions, type PushSettings } from './options.ts'
 
 /** A message with its timestamp. */
 export type StampedMessage = WakuMessage & { readonly timestamp: bigint }
@@ -22,9 +18,7 @@ export function toDraft(
   options: PushOptions,
   settings: PushSettings
 ): WakuMessage {
-  if (typeof message !== 'object' || message === null) {
-    throw new InvalidArgumentError('message', 'must be an object')
-  }
+  assertObject('message', message)
   const { payload, contentTopic, timestamp, meta, version, ephemeral } = message
   const draft = {
     payload: copy(payload),
@@ -42,8 +36,8 @@ export function toDraft(
   const { pubsubTopic, proof, maxAttempts = 1, redundancy = 1, confirm = 'published' } = options
   if (pubsubTopic === undefined) {
     parseContentTopic(contentTopic, 'message.contentTopic')
-  } else if (typeof pubsubTopic !== 'string' || pubsubTopic === '') {
-    throw new InvalidArgumentError('pubsubTopic', 'must be a non-empty string')
+  } else {
+    assertText('pubsubTopic', pubsubTopic)
   }
   if (proof !== undefined && typeof proof !== 'function') {
     throw new InvalidArgumentError('proof', 'must be a function')

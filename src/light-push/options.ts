@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { assertPositive } from '../lib/checks.ts'
 import { delay } from '../lib/deadline.ts'
 import type { TimeInput } from '../lib/time.ts'
 import { DEFAULT_MAX_MESSAGE_BYTES, type WakuMessage } from '../message/message.ts'
@@ -135,18 +136,4 @@ export function toSettings(init: LightPushClientInit): PushSettings {
   }
   assertPositive(settings, Object.keys(LIGHT_PUSH_DEFAULTS))
   return settings
-}
-
-/**
- * Checks what has to be a number above zero.
- *
- * @throws {@link InvalidArgumentError} naming the first that is not
- */
-export function assertPositive(values: object, names: readonly string[]): void {
-  for (const name of names) {
-    const value = (values as Record<string, unknown>)[name]
-    if (typeof value !== 'number' || !(value > 0)) {
-      throw new InvalidArgumentError(name, 'must be a positive number')
-    }
-  }
 }

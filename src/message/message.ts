@@ -1,5 +1,6 @@
 import { InvalidArgumentError, MessageTooLargeError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
+import { assertInteger, assertObject, assertText } from '../lib/checks.ts'
 
 /**
  * A message as it travels through the network.
@@ -77,25 +78,16 @@ export function assertMessage(
   message: WakuMessage,
   maxMessageBytes: number = DEFAULT_MAX_MESSAGE_BYTES
 ): void {
-  if (typeof message !== 'object' || message === null) {
-    throw new InvalidArgumentError('message', 'must be an object')
-  }
+  assertObject('message', message)
   if (!(message.payload instanceof Uint8Array)) {
     throw new InvalidArgumentError('message.payload', 'must be a Uint8Array')
   }
-  if (typeof message.contentTopic !== 'string' || message.contentTopic === '') {
-    throw new InvalidArgumentError('message.contentTopic', 'must be a non-empty string')
-  }
+  assertText('message.contentTopic', message.contentTopic)
   if (!message.contentTopic.isWellFormed()) {
     throw new InvalidArgumentError('message.contentTopic', 'must not hold half of a surrogate pair')
   }
   const { version, timestamp, meta, rateLimitProof, ephemeral } = message
-  if (
-    version !== undefined &&
-    !(Number.isInteger(version) && version >= 0 && version <= 0xffffffff)
-  ) {
-    throw new InvalidArgumentError('message.version', 'must be an unsigned 32-bit integer')
-  }
+  assertInteger('message.version', version ?? 0, 0, 0xffffffff)
   if (
     timestamp !== undefined &&
     (typeof timestamp !== 'bigint' || BigInt.asIntN(64, timestamp) !== timestamp)

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { InvalidArgumentError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
+import { assertInteger, assertText } from '../lib/checks.ts'
 
 /** The parts of a content topic. */
 export interface ContentTopicParts {
@@ -78,7 +79,7 @@ export function toShard(
   shardCount: number,
   parameter = 'contentTopic'
 ): number {
-  assertShardCount(shardCount)
+  assertInteger('shardCount', shardCount, 1, MAX_SHARDS)
   const { generation, application, version } = parseContentTopic(contentTopic, parameter)
   if (generation !== 0) {
     throw new InvalidArgumentError(parameter, `is of generation ${generation}; only 0 is specified`)
@@ -128,36 +129,22 @@ export function toPubsubTopic(
   return only
 }
 
-function assertShardCount(shardCount: number): void {
-  if (!Number.isInteger(shardCount) || shardCount < 1 || shardCount > MAX_SHARDS) {
-    throw new InvalidArgumentError('shardCount', `must be an integer from 1 to ${MAX_SHARDS}`)
-  }
-}
-
 /**
  * Checks a network configuration.
  *
  * @throws {@link InvalidArgumentError} naming the field that is wrong
  */
 export function assertNetworkConfig(network: NetworkConfig): void {
-  if (
-    !Number.isInteger(network.clusterId) ||
-    network.clusterId < 0 ||
-    network.clusterId > MAX_CLUSTER_ID
-  ) {
-    throw new InvalidArgumentError('clusterId', `must be an integer from 0 to ${MAX_CLUSTER_ID}`)
-  }
+  assertInteger('clusterId', network.clusterId, 0, MAX_CLUSTER_ID)
   if ('shardCount' in network) {
-    assertShardCount(network.shardCount)
+    assertInteger('shardCount', network.shardCount, 1, MAX_SHARDS)
     return
   }
   if (!Array.isArray(network.pubsubTopics) || network.pubsubTopics.length === 0) {
     throw new InvalidArgumentError('pubsubTopics', 'must be a non-empty array')
   }
   for (const topic of network.pubsubTopics) {
-    if (typeof topic !== 'string' || topic === '') {
-      throw new InvalidArgumentError('pubsubTopics', 'must hold non-empty strings')
-    }
+    assertText('pubsubTopics', topic)
     const shard = parsePubsubTopic(topic)
     if (shard !== undefined && shard.clusterId !== network.clusterId) {
       throw new InvalidArgumentError(

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { InvalidArgumentError } from '../errors.ts'
 import { encodeText, toHex } from '../lib/bytes.ts'
+import { assertObject, assertText } from '../lib/checks.ts'
 import { type TimeInput, toNanoseconds } from '../lib/time.ts'
 import { type NetworkConfig, parseContentTopic, toPubsubTopic } from '../message/topics.ts'
 
@@ -39,23 +40,19 @@ export interface SubQuery {
  * @throws {@link InvalidArgumentError} naming the part that is wrong
  */
 export function toCriteria(input: StoreCriteria): Criteria {
-  if (typeof input !== 'object' || input === null) {
-    throw new InvalidArgumentError('criteria', 'must be an object')
-  }
+  assertObject('criteria', input)
   const { contentTopics = [], pubsubTopic, timeStart, timeEnd } = input
   if (!Array.isArray(contentTopics)) {
     throw new InvalidArgumentError('criteria.contentTopics', 'must be an array')
   }
   for (const contentTopic of contentTopics) {
-    if (typeof contentTopic !== 'string' || contentTopic === '') {
-      throw new InvalidArgumentError('criteria.contentTopics', 'must hold non-empty strings')
-    }
+    assertText('criteria.contentTopics', contentTopic)
     if (pubsubTopic === undefined) {
       parseContentTopic(contentTopic, 'criteria.contentTopics')
     }
   }
-  if (pubsubTopic !== undefined && (typeof pubsubTopic !== 'string' || pubsubTopic === '')) {
-    throw new InvalidArgumentError('criteria.pubsubTopic', 'must be a non-empty string')
+  if (pubsubTopic !== undefined) {
+    assertText('criteria.pubsubTopic', pubsubTopic)
   }
   const start = timeStart === undefined ? undefined : toNanoseconds(timeStart, 'criteria.timeStart')
   const end = timeEnd === undefined ? undefined : toNanoseconds(timeEnd, 'criteria.timeEnd')

@@ -1,8 +1,9 @@
 import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
+import { assertInteger } from '../lib/checks.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
 import type { MessagePage } from './page.ts'
 import { decodePosition, encodePosition, type WalkPosition } from './position.ts'
-import { assertCount, RunningWalk, stepByStep } from './running-walk.ts'
+import { RunningWalk, stepByStep } from './running-walk.ts'
 import { MAX_TIME, walk } from './walk.ts'
 import type { Walker, WalkInit } from './walker.ts'
 
@@ -29,7 +30,7 @@ const MAX_PAGES_PER_PIECE = 2n
  * ```
  */
 export function parallel(walks: number): Walker {
-  assertCount('walks', walks, 1, MAX_WALKS)
+  assertInteger('walks', walks, 1, MAX_WALKS)
   return { begin: (init) => stepByStep(init, () => new Pieces(init, walks)) }
 }
 

@@ -1,5 +1,6 @@
+import { assertInteger } from '../lib/checks.ts'
 import type { MessagePage } from './page.ts'
-import { assertCount, RunningWalk } from './running-walk.ts'
+import { RunningWalk } from './running-walk.ts'
 import { walk } from './walk.ts'
 import type { Walker, WalkInit } from './walker.ts'
 
@@ -23,7 +24,7 @@ export function readAhead<Page extends MessagePage = MessagePage>(
   pages: number,
   walker?: Walker<Page>
 ): Walker<Page> {
-  assertCount('pages', pages, 0, MAX_PAGES)
+  assertInteger('pages', pages, 0, MAX_PAGES)
   const inner = walker ?? ({ begin: walk } as Walker as Walker<Page>)
   return { begin: (init) => ahead(init, pages, inner) }
 }

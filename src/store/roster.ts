@@ -7,11 +7,11 @@ import {
   UnsupportedError
 } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
+import { assertInteger, assertPositive } from '../lib/checks.ts'
 import { noteFault } from './choice.ts'
 import { protocolsOf } from './generation.ts'
 import type { MessagePage, Row, StoredMessage } from './page.ts'
 import { encodePosition, type WalkPosition } from './position.ts'
-import { assertCount } from './running-walk.ts'
 import type { WalkInit } from './walker.ts'
 
 /** Defaults of {@link sources} and {@link fillGaps}; times in milliseconds. */
@@ -183,11 +183,9 @@ export class Lacks {
 /** Checks what {@link sources} and {@link fillGaps} are called with; returns how many nodes are wanted. */
 export function toWanted(count: number | 'all', patienceMs: number): number {
   if (count !== 'all') {
-    assertCount('count', count, 1, MAX_SOURCES)
+    assertInteger('count', count, 1, MAX_SOURCES)
   }
-  if (typeof patienceMs !== 'number' || !(patienceMs > 0)) {
-    throw new InvalidArgumentError('patienceMs', 'must be a positive number')
-  }
+  assertPositive({ patienceMs }, ['patienceMs'])
   return count === 'all' ? MAX_SOURCES : count
 }
 

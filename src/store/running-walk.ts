@@ -1,4 +1,4 @@
-import { ClosedError, InvalidArgumentError } from '../errors.ts'
+import { ClosedError } from '../errors.ts'
 import type { MessagePage } from './page.ts'
 import type { Walker, WalkInit } from './walker.ts'
 
@@ -63,16 +63,5 @@ export async function* stepByStep<Page extends MessagePage>(
     }
   } finally {
     await walk.close()
-  }
-}
-
-/**
- * Checks how many of something a walker is to use.
- *
- * @throws {@link InvalidArgumentError} unless it is an integer from `min` to `max`
- */
-export function assertCount(parameter: string, value: number, min: number, max: number): void {
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new InvalidArgumentError(parameter, `must be an integer from ${min} to ${max}`)
   }
 }

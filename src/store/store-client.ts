@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
+import { assertInteger } from '../lib/checks.ts'
 import { assertTimeoutMs, delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import type { ClientComponents } from '../transport/service-peers.ts'
@@ -106,9 +107,7 @@ export class StoreClient {
     count: number,
     options: LastOptions = {}
   ): Promise<StoredMessage[]> {
-    if (!Number.isInteger(count) || count < 1) {
-      throw new InvalidArgumentError('count', 'must be a positive integer')
-    }
+    assertInteger('count', count, 1)
     const pageLimit = options.pageLimit ?? Math.min(count, STORE_DEFAULTS.pageLimit)
     const messages: StoredMessage[] = []
     for await (const message of this.query(criteria, {
@@ -237,9 +236,7 @@ export class StoreClient {
     if (direction !== 'forward' && direction !== 'backward') {
       throw new InvalidArgumentError('direction', "must be 'forward' or 'backward'")
     }
-    if (!Number.isInteger(pageLimit) || pageLimit < 1 || pageLimit > MAX_PAGE_LIMIT) {
-      throw new InvalidArgumentError('pageLimit', `must be an integer from 1 to ${MAX_PAGE_LIMIT}`)
-    }
+    assertInteger('pageLimit', pageLimit, 1, MAX_PAGE_LIMIT)
     assertTimeoutMs(timeoutMs)
     const forward = direction === 'forward'
     const digest = digestCriteria(checked, forward, includeData)

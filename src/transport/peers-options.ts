@@ -1,5 +1,6 @@
 import type { Libp2p } from '@libp2p/interface'
 import { InvalidArgumentError, type PeerFailure } from '../errors.ts'
+import { assertInteger } from '../lib/checks.ts'
 import { assertTimeoutMs } from '../lib/deadline.ts'
 import type { Logger } from '../options.ts'
 import type { NetworkOptions } from './network.ts'
@@ -99,7 +100,5 @@ export function assertOptions(options: ServicePeersOptions): void {
   const { dialTimeoutMs, metadataTimeoutMs, maxRequestsPerPeer = 1 } = options
   assertTimeoutMs(dialTimeoutMs ?? Infinity, 'dialTimeoutMs')
   assertTimeoutMs(metadataTimeoutMs ?? Infinity, 'metadataTimeoutMs')
-  if (!Number.isInteger(maxRequestsPerPeer) || maxRequestsPerPeer < 1) {
-    throw new InvalidArgumentError('maxRequestsPerPeer', 'must be a positive integer')
-  }
+  assertInteger('maxRequestsPerPeer', maxRequestsPerPeer, 1)
 }
