@@ -28,6 +28,8 @@ export interface Growth {
   readonly middleUs: number
   /** The process at its peak over what it was before the walk; what is collected late counts. */
   readonly peakMiB: number
+  /** Its peak in the second half of a walk over that in the first: 0 where it does not grow with the history. */
+  readonly laterPeakMiB: number
   /** What is still held after the walk, and after collecting, over what was held before it. */
   readonly keptMiB: number
 }
@@ -61,11 +63,16 @@ async function measure(node: LightNode): Promise<Growth> {
 
   const heldBefore = heldBytes()
   const idle = process.memoryUsage.rss()
-  let peak = idle
+  const peaks: [number, number] = [idle, idle]
   const nodeStart = await nodeCpuUs()
   const ownStart = process.cpuUsage()
   const walkUs = await repeated(TIMED_COUNT, () =>
-    walk(store, { onPage: () => (peak = Math.max(peak, process.memoryUsage.rss())) })
+    walk(store, {
+      onPage: (seen) => {
+        const half = seen > count / 2 ? 1 : 0
+        peaks[half] = Math.max(peaks[half], process.memoryUsage.rss())
+      }
+    })
   )
   const own = process.cpuUsage(ownStart)
   const nodeEnd = await nodeCpuUs()
@@ -78,7 +85,8 @@ async function measure(node: LightNode): Promise<Growth> {
     rawUs: await repeated(TIMED_COUNT, () => readRaw(node)),
     frontUs: await repeated(TIMED_COUNT, () => walk(store, { pages: PART_PAGES })),
     middleUs: await repeated(TIMED_COUNT, () => walk(store, { pages: PART_PAGES, middle })),
-    peakMiB: (peak - idle) / 2 ** 20,
+    peakMiB: (Math.max(...peaks) - idle) / 2 ** 20,
+    laterPeakMiB: Math.max(0, peaks[1] - peaks[0]) / 2 ** 20,
     keptMiB
   }
 }
@@ -105,7 +113,7 @@ async function walk(
   {
     pages = Number.POSITIVE_INFINITY,
     middle = undefined as bigint | undefined,
-    onPage = () => {}
+    onPage = (_seen: number): void => undefined
   } = {}
 ): Promise<number> {
   let seen = 0
@@ -113,7 +121,7 @@ async function walk(
   const criteria = { contentTopics: [contentTopic], timeStart: middle }
   for await (const { messages } of store.queryPages(criteria, { pageLimit: PAGE_LIMIT })) {
     seen += messages.length
-    onPage()
+    onPage(seen)
     if (--left === 0) break
   }
   if (pages === Number.POSITIVE_INFINITY && seen !== count) {

@@ -80,6 +80,7 @@ function growth() {
     frontUs: 'the first pages alone',
     middleUs: 'pages from the middle alone',
     peakMiB: 'peak memory over idle, MiB',
+    laterPeakMiB: 'its peak in the second half of a walk over that in the first, MiB',
     keptMiB: 'still held afterwards, more than before, MiB'
   }
   return section(
