@@ -74,6 +74,7 @@ export {
   type WalkOptions
 } from './store/index.ts'
 export type { ExchangeReply, ExchangeRequest } from './transport/exchange.ts'
+export { type CreateEncrypter, joinWrites } from './transport/joined-writes.ts'
 export { createServicePeers } from './transport/peers.ts'
 export {
   type Dialer,

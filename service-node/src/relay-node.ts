@@ -8,9 +8,9 @@ import { mplex } from '@libp2p/mplex'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
+import { joinWrites } from 'waku-light'
 import type { ResolvedOptions } from './options.ts'
 import { RELAY_PROTOCOL } from './relay.ts'
-import { joinWrites } from 'waku-light/node'
 import { carefulWebSockets } from './websockets.ts'
 
 /** The libp2p node underneath. */

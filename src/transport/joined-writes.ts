@@ -1,7 +1,8 @@
 import type { ConnectionEncrypter, MessageStream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 
-type CreateEncrypter<Components> = (components: Components) => ConnectionEncrypter
+/** Makes an encrypter, as libp2p's `connectionEncrypters` take it. */
+export type CreateEncrypter<Components> = (components: Components) => ConnectionEncrypter
 
 /** How many promises may settle one after the other, without a write, before what is held leaves: more than a call takes. */
 const MAX_QUIET_HOPS = 64
@@ -14,7 +15,7 @@ const MAX_HELD_BYTES = 65_519
  * websocket. A muxer writes the beginning of a stream, a request, each window and the end of the stream before by themselves,
  * and noise each in two parts. Nothing waits for a timer: what is held leaves before the turn ends.
  *
- * @param create - makes an encrypter, as libp2p's `connectionEncrypters` take it
+ * @param create - such as `noise()`
  *
  * @example
  * ```ts

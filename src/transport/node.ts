@@ -41,7 +41,6 @@ import { isSameState, type NodeState, stateOf } from './state.ts'
 import { heardAtMs, onRequest } from './traffic.ts'
 import { type ClosingWebSockets, closingWebSockets } from './websockets.ts'
 
-export { joinWrites } from './joined-writes.ts'
 export {
   type ConnectionChange,
   type LightNode,

@@ -3,7 +3,7 @@ import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { MessageStream, SecuredConnection } from '@libp2p/interface'
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { expect } from 'chai'
-import { joinWrites } from 'waku-light/node'
+import { joinWrites } from 'waku-light'
 import { delay } from '../../src/lib/deadline.ts'
 
 type Components = Parameters<ReturnType<typeof noise>>[0]
