@@ -90,7 +90,7 @@ class Pieces {
   async close(): Promise<void> {
     const pieces = this.#pieces
     this.#pieces = []
-    await Promise.all(pieces.map(({ running }) => running?.close()))
+    await Promise.all(pieces.map(async ({ running }) => await running?.close()))
   }
 
   /** The page of the first piece; what the others need is under way when it returns. */
@@ -108,7 +108,7 @@ class Pieces {
           ? new IncompleteHistoryError(encodePosition(this.#position), error.cause)
           : error
       }
-      await Promise.race(this.#asked.map(({ answered }) => answered))
+      await Promise.race(this.#answers)
     }
   }
 
@@ -127,16 +127,19 @@ class Pieces {
     }
   }
 
-  get #asked(): Piece[] {
-    return this.#pieces.filter(({ state }) => state === 'asked')
+  /** Of what is under way. */
+  get #answers(): Promise<void>[] {
+    return this.#pieces.flatMap(({ state, answered }) =>
+      state === 'asked' && answered !== undefined ? [answered] : []
+    )
   }
 
-  /** Asks for what comes next, as far as there is room; for nothing beyond what has failed. */
+  /** Asks for what comes next, as far as there is room. */
   async #fill(): Promise<void> {
     for (;;) {
-      const index = this.#pieces.findIndex(({ state }) => state === 'idle' || state === 'failed')
+      const index = this.#pieces.findIndex(({ state }) => state === 'idle')
       const piece = this.#pieces[index]
-      if (piece?.state !== 'idle' || !this.#hasRoomAt(index)) {
+      if (piece === undefined || !this.#hasRoomAt(index)) {
         return
       }
       const length = this.#lengthWithin(piece)
@@ -150,18 +153,17 @@ class Pieces {
 
   /** True if one more page can be asked for. That of the first piece is about to be the app's. */
   #hasRoomAt(index: number): boolean {
-    const sizes = this.#pieces
-      .slice(1)
-      .map(({ state, page }) => (state === 'asked' ? this.#capacity : sizeOf(page)))
+    const others = this.#pieces.slice(1).filter(({ state }) => state !== 'idle')
+    const sizes = others.map(({ page }) => (page === undefined ? this.#capacity : sizeOf(page)))
     const size = sizes.reduce((a, b) => a + b, this.#capacity)
     const isFree = index === 0 || size <= this.#walks * this.#capacity
-    return isFree && this.#asked.length < this.#walks
+    return isFree && this.#answers.length < this.#walks
   }
 
   /** How long the pieces of this one should be, in nanoseconds; undefined if it is not to be cut. */
   #lengthWithin(piece: Piece): number | undefined {
     const { count, span } = piece.density
-    const length = (span / count) * this.#capacity * FILL
+    const length = Math.ceil((span / count) * this.#capacity * FILL)
     const pages = this.#deliveredCount / this.#capacity + this.#walks
     const isCutting = this.#walks > 1 && this.#requestCount < pages * MAX_REQUESTS_PER_PAGE
     return isCutting && length > 0 && this.#lengthOf(piece) > length * MAX_LENGTHS
@@ -178,7 +180,7 @@ class Pieces {
     this.#isCut = true
     const ahead = this.#walks - 1
     const isLong = this.#lengthOf(piece) > length * (ahead + MAX_LENGTHS)
-    const cutOff = BigInt(Math.ceil(isLong ? length * ahead : length))
+    const cutOff = BigInt(isLong ? length * ahead : length)
     const cut = this.#init.forward ? near + cutOff : near - cutOff
     const farther = toPiece({ digest: start.digest }, cut, far, density)
     this.#pieces.splice(index, 1, toPiece(start, near, cut, density), farther)
@@ -270,8 +272,8 @@ function toPiece(
   return { start, near, far, density, state: 'idle' }
 }
 
-function sizeOf(page: MessagePage | undefined): number {
-  return page === undefined ? 0 : page.messages.length + page.rejected.length
+function sizeOf({ messages, rejected }: MessagePage): number {
+  return messages.length + rejected.length
 }
 
 /** The time that messages take, in nanoseconds; without the longest pause if that is nearly all of it. */

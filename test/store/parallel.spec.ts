@@ -1,12 +1,19 @@
 import { expect } from 'chai'
 import { ConnectionError } from 'waku-light/errors'
-import { type MessagePage, parallel, StoreClient, type WalkOptions } from 'waku-light/store'
+import {
+  type MessagePage,
+  parallel,
+  StoreClient,
+  type StoreProgress,
+  type WalkOptions
+} from 'waku-light/store'
 import { decodeStoreQueryRequest, STORE_BETA4_PROTOCOL } from 'waku-light/wire'
 import { Archive, inHashOrder } from '../helpers/archive.ts'
 import { collect, failure, failureOf, hashesOf, messageAt } from '../helpers/collect.ts'
 import { FakePeers, never } from '../helpers/fake-peers.ts'
 import { archivePeer, CONTENT_TOPIC, PUBSUB_TOPIC } from '../helpers/store-peers.ts'
 import { countingSignal, Rounds, settle } from '../helpers/store-peers-rounds.ts'
+import { SHAPES } from '../helpers/time-shapes.ts'
 
 const CRITERIA = { contentTopics: [CONTENT_TOPIC] }
 const BASE = 1_700_000_000_000_000_000n
@@ -21,39 +28,15 @@ function archiveOf(times: readonly number[], maxPage = 20): Archive {
   return archive
 }
 
-/** Random numbers that are the same each time. */
-function* random(seed = 1): Generator<number, never> {
-  for (let state = seed; ; ) {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    yield state / 2 ** 31
-  }
-}
-
-function at(count: number, gap: (index: number, random: number) => number): number[] {
-  const numbers = random()
-  let time = 0
-  return Array.from({ length: count }, (_, index) => {
-    time += gap(index, numbers.next().value)
-    return time
-  })
-}
-
-const SHAPES = {
-  even: at(3000, () => 1000),
-  random: at(3000, (_index, value) => -Math.log(1 - value) * 1000),
-  // a day takes 1000 messages, most of them by day
-  'of day and night': at(3000, (i, value) => (1.05 + Math.sin(i / 160)) * value * 1000),
-  clumps: at(3000, (index, value) => (index % 16 === 0 ? value * 100 : 0)),
-  bursts: at(3000, (index, value) => (index % 500 === 0 ? 3_600_000 : value * 100))
-}
-
 /** How many of the 60 round trips of a plain walk are left, by eight walks, and how many requests it may take. */
 const GOALS = {
-  even: { rounds: 15, requests: 100 },
-  random: { rounds: 15, requests: 100 },
-  'of day and night': { rounds: 40, requests: 180 },
-  clumps: { rounds: 30, requests: 180 },
-  bursts: { rounds: 30, requests: 180 }
+  even: { rounds: 12, requests: 90 },
+  random: { rounds: 13, requests: 90 },
+  'of day and night': { rounds: 21, requests: 90 },
+  clumps: { rounds: 17, requests: 100 },
+  pushes: { rounds: 14, requests: 96 },
+  bursts: { rounds: 18, requests: 130 },
+  'short bursts': { rounds: 34, requests: 136 }
 }
 
 /** Walks to the end; how many round trips it took, and how many requests. */
@@ -107,23 +90,34 @@ describe('parallel', () => {
     expect(requests).to.be.at.most(30)
   })
 
+  it('cuts no finer than a nanosecond', async () => {
+    const archive = archiveOf(Array.from({ length: 400 }, (_, index) => (index >> 5) / 1e6))
+    const plain = await walkAll(archive, {})
+    expect((await walkAll(archive, { walker: parallel(8) })).hashes).to.deep.equal(plain.hashes)
+  })
+
   it('holds a page for each walk, and asks for nothing while nobody pulls', async () => {
-    const bursts = SHAPES.bursts.slice(400, 700)
-    const times = [...SHAPES.random.slice(0, 200), ...bursts.map((time) => time + 400_000)]
-    const rounds = new Rounds()
-    const peers = new FakePeers([rounds.slow(archivePeer(archiveOf(times)))])
-    const pages = new StoreClient(peers).queryPages(CRITERIA, { walker: parallel(5) })
-    let before = 0
-    for (;;) {
-      const { done } = await pages.next()
-      await settle(4)
-      if (done === true) {
-        break
+    for (const shape of ['random', 'clumps', 'bursts'] as const) {
+      const rounds = new Rounds()
+      const archive = archiveOf(SHAPES[shape].slice(0, 400))
+      const peers = new FakePeers([rounds.slow(archivePeer(archive))])
+      let held = 0
+      let most = 0
+      const onProgress = (event: StoreProgress): void => {
+        held += event.type === 'store:page' ? event.detail.count : 0
       }
-      const now = peers.requests.length
-      expect(peers.pending).to.equal(0)
-      expect(now - before).to.be.at.most(6 + (before === 0 ? 1 : 0))
-      before = now
+      const options = { walker: parallel(5), onProgress }
+      for await (const { messages } of new StoreClient(peers).queryPages(CRITERIA, options)) {
+        held -= messages.length
+        await settle(4)
+        expect(peers.pending).to.equal(0)
+        most = Math.max(most, held)
+        const asked = peers.requests.length
+        await settle(4)
+        expect(peers.requests).to.have.length(asked)
+      }
+      expect(held).to.equal(0)
+      expect(most).to.be.within(60, 100)
     }
   })
 
@@ -189,12 +183,14 @@ describe('parallel', () => {
     const archive = archiveOf(SHAPES.even.slice(0, 400))
     const inner = archivePeer(archive)
     const limit = BASE + 200_000_000_000n
+    let broken = 0
     const peers = new FakePeers([
       {
         ...inner,
         answer: (request) => {
           const { timeStart } = decodeStoreQueryRequest(request.bytes, 1000)
           if (timeStart !== undefined && timeStart > limit) {
+            broken++
             throw new ConnectionError('broken')
           }
           return inner.answer(request)
@@ -211,6 +207,8 @@ describe('parallel', () => {
     })
     expect(error.position).to.equal(pages.at(-1)?.position)
     expect(error.cause).to.deep.include({ code: 'ERR_NO_USABLE_PEER' })
+    // each of four pieces, twice
+    expect(broken).to.be.at.most(8)
     const rest = await collect(
       new StoreClient(new FakePeers([inner])).query(CRITERIA, { position: error.position })
     )
