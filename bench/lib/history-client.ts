@@ -5,7 +5,14 @@ import type { Socket } from 'node:net'
 import { createMemoryArchive } from 'waku-light/archive'
 import { createLightNode } from 'waku-light/node'
 import { createResume, type ResumeStore } from 'waku-light/resume'
-import { fillGaps, StoreClient, type StoreProgress, sources, type Walker } from 'waku-light/store'
+import {
+  fillGaps,
+  parallel,
+  StoreClient,
+  type StoreProgress,
+  sources,
+  type Walker
+} from 'waku-light/store'
 
 /** What one way cost. */
 export interface Cost {
@@ -20,6 +27,8 @@ export interface Cost {
   /** Memory at its peak over what it was before. */
   readonly peakMiB: number
 }
+
+const WALKERS: Readonly<Record<string, (count: number) => Walker>> = { sources, fillGaps, parallel }
 
 const sockets = new Set<Socket>()
 subscribe('net.client.socket', (message) => {
@@ -50,9 +59,8 @@ async function measureAll(): Promise<Cost[]> {
     case 'resume':
       return await resumeThrice()
     default: {
-      const [name, nodes] = way.split(/[()]/)
-      const walker = name === 'sources' ? sources(Number(nodes)) : fillGaps(Number(nodes))
-      return [await measure(way, () => walk(walker))]
+      const [name = '', count] = way.split(/[()]/)
+      return [await measure(way, () => walk(WALKERS[name]?.(Number(count))))]
     }
   }
 }
