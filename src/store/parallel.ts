@@ -74,7 +74,8 @@ class Pieces {
   /** Most messages seen in a page after which there were more. */
   #capacity = 1
   #requestCount = 0
-  #deliveredCount = 0
+  /** Those that were full count as one. */
+  #deliveredPages = 0
   /** Of the node that gave the first page. */
   #peerId: string | undefined
   #position: WalkPosition
@@ -113,12 +114,10 @@ class Pieces {
   }
 
   #deliver(page: MessagePage): MessagePage {
-    const { digest, last = this.#position.last } = decodePosition(
-      page.position,
-      this.#position.digest
-    )
+    const { digest } = this.#position
+    const { last = this.#position.last } = decodePosition(page.position, digest)
     this.#position = { digest, last }
-    this.#deliveredCount += sizeOf(page)
+    this.#deliveredPages += page.completeness === 'more' ? 1 : sizeOf(page) / this.#capacity
     return {
       ...page,
       // Unless it is cut, this is a walk page by page, and its positions hold the node's cursors.
@@ -164,8 +163,8 @@ class Pieces {
   #lengthWithin(piece: Piece): number | undefined {
     const { count, span } = piece.density
     const length = Math.ceil((span / count) * this.#capacity * FILL)
-    const pages = this.#deliveredCount / this.#capacity + this.#walks
-    const isCutting = this.#walks > 1 && this.#requestCount < pages * MAX_REQUESTS_PER_PAGE
+    const maxRequests = (this.#deliveredPages + this.#walks) * MAX_REQUESTS_PER_PAGE
+    const isCutting = this.#walks > 1 && this.#requestCount < maxRequests
     return isCutting && length > 0 && this.#lengthOf(piece) > length * MAX_LENGTHS
       ? length
       : undefined
