@@ -2,6 +2,7 @@ import type { Connection, Stream } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
 import {
   ConnectionError,
+  hasErrorCode,
   LimitExceededError,
   ProtocolViolationError,
   UnsupportedError,
@@ -101,8 +102,10 @@ async function exchangeAhead(
     } catch (error) {
       const reached = state()
       if (reached === 'awaited') {
-        // It may be that the peer minds; it costs little to ask from here on.
-        ahead.giveUp()
+        // Unless the caller gave up, it may be that the peer minds; it costs little to ask from here on.
+        if (!signal.aborted || hasErrorCode(signal.reason, 'ERR_TIMEOUT')) {
+          ahead.giveUp()
+        }
       } else if (isWritten && reached !== 'agreed' && reached !== 'wrong') {
         request.onUnread?.()
       }

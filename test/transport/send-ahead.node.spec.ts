@@ -1,5 +1,6 @@
 import type { Stream } from '@libp2p/interface'
 import { expect } from 'chai'
+import { TimeoutError } from 'waku-light/errors'
 import { toHello } from '../../src/transport/echo.ts'
 import type { ExchangeRequest } from '../../src/transport/exchange.ts'
 import { caught } from './helpers/caught.ts'
@@ -259,6 +260,38 @@ describe('sending negotiation ahead', () => {
     expect((await askEcho(node, second)).bytes).to.deep.equal(BODY)
     const asked = service.asked.filter((line) => line.startsWith(ECHO_PROTOCOL))
     expect(asked).to.deep.equal([`${ECHO_PROTOCOL} with data`, ECHO_PROTOCOL])
+  })
+
+  it('goes on sending ahead after a caller gave up, and not after a deadline', async () => {
+    for (const [reason, negotiation] of [
+      [new Error('enough'), `${ECHO_PROTOCOL} with data`],
+      [new TimeoutError('call', 1), ECHO_PROTOCOL]
+    ] as const) {
+      let isSilent = true
+      const { promise: asked, resolve } = Promise.withResolvers<void>()
+      const service = await startOddNode({
+        streams: {
+          [ECHO_PROTOCOL]: async (stream) => {
+            if (isSilent) {
+              isSilent = false
+              resolve()
+            } else {
+              stream.send(toHello(ECHO_PROTOCOL))
+              await say(ANSWER)(stream)
+            }
+          }
+        }
+      })
+      const node = await startLightNode([service.address])
+      const call = new AbortController()
+      const given = caught(askEcho(node, { signal: call.signal }))
+      await asked
+      call.abort(reason)
+      expect(await given).to.equal(reason)
+      expect((await askEcho(node)).bytes).to.deep.equal(BODY)
+      const last = service.asked.filter((line) => line.startsWith(ECHO_PROTOCOL)).at(-1)
+      expect(last, reason.message).to.equal(negotiation)
+    }
   })
 
   it('opens few streams on a new connection until the peer has said something', async () => {
