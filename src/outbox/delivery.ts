@@ -35,7 +35,7 @@ interface Progress {
  * @throws the signal's reason
  */
 export async function deliver(session: OutboxSession, id: string, goOn: () => void): Promise<void> {
-  const { settings, view, slots, pauses, signal } = session
+  const { settings, view, turnstile, pauses, signal } = session
   const progress: Progress = { failures: 0, absences: 0 }
   const backoff = (): Wait => ({ ms: pauses.backoffMs(progress.failures++), isWakeable: true })
   for (;;) {
@@ -50,7 +50,7 @@ export async function deliver(session: OutboxSession, id: string, goOn: () => vo
     const { waking } = pauses
     let wait: Wait
     try {
-      wait = await slots.run(signal, () => step(session, entry, progress, backoff))
+      wait = await turnstile.run(() => step(session, entry, progress, backoff), signal)
     } catch {
       signal.throwIfAborted()
       wait = backoff() // the storage; each step begins from what is written down

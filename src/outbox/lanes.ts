@@ -1,4 +1,3 @@
-import { withSignals } from '../lib/deadline.ts'
 import type { OutboxEntry } from './entry.ts'
 
 /** Brings one entry to its end; calls `goOn` as soon as the next one of its topic may be sent. */
@@ -60,34 +59,5 @@ export class Lanes {
       },
       () => {} // ended: the queue stands still
     )
-  }
-}
-
-/** At most so many at a time. */
-export class Slots {
-  #free: number
-  readonly #waiting: (() => void)[] = []
-
-  constructor(count: number) {
-    this.#free = count
-  }
-
-  /** Runs something once there is room; first come, first served. After an abort nothing begins any more. */
-  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) {
-      this.#free--
-    } else {
-      await withSignals([signal], () => new Promise<void>((resolve) => this.#waiting.push(resolve)))
-    }
-    try {
-      return await task()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) {
-        this.#free++
-      } else {
-        next()
-      }
-    }
   }
 }

@@ -2,11 +2,12 @@ import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { Pauses } from '../lib/pauses.ts'
 import { onWake } from '../lib/wake.ts'
+import { Turnstile } from '../transport/turnstile.ts'
 import { admit, type EnqueueOptions, toDraft } from './admission.ts'
 import type { OutboxComponents } from './components.ts'
 import { isFinished, type OutboxChange, type OutboxEntry, type OutboxMessage } from './entry.ts'
 import { type OutboxChannel, type OutboxInit, type OutboxSettings, toSettings } from './init.ts'
-import { type Lanes, Slots } from './lanes.ts'
+import type { Lanes } from './lanes.ts'
 import { EntryView } from './view.ts'
 import { work } from './working.ts'
 
@@ -221,7 +222,7 @@ class DurableOutbox implements Outbox {
       settings: this.#settings,
       view: this.#view,
       pauses: this.#pauses,
-      slots: new Slots(this.#settings.maxConcurrent),
+      turnstile: new Turnstile(this.#settings.maxConcurrent, Infinity),
       tell: (ids: readonly string[]) => this.#tell(ids),
       signal: AbortSignal.any([closing, lost]),
       lost,

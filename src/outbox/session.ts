@@ -1,7 +1,7 @@
 import type { Pauses } from '../lib/pauses.ts'
+import type { Turnstile } from '../transport/turnstile.ts'
 import type { OutboxComponents } from './components.ts'
 import type { OutboxSettings } from './init.ts'
-import type { Slots } from './lanes.ts'
 import type { EntryView } from './view.ts'
 
 /** What an outbox works with while it is the only one that sends. */
@@ -10,7 +10,8 @@ export interface OutboxSession {
   readonly settings: OutboxSettings
   readonly view: EntryView
   readonly pauses: Pauses
-  readonly slots: Slots
+  /** Through which every push and look-up goes. */
+  readonly turnstile: Turnstile
   /** Tells other tabs. */
   readonly tell: (ids: readonly string[]) => void
   /** Ends it. */
