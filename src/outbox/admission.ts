@@ -100,26 +100,27 @@ function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Lets something in, if there is room; what is on its way into the storage counts.
+ * Lets an entry in, if there is room; what is on its way into the storage counts.
  *
  * @throws {@link LimitExceededError} at once
  */
 export async function admit<T>(
   view: EntryView,
   { maxEntries, maxBytes }: OutboxSettings,
-  sizeBytes: number,
+  entry: Draft['entry'],
   add: () => Promise<T>
 ): Promise<T> {
-  if (view.pendingCount + 1 > maxEntries) {
+  const pending = [...view.pending(), entry]
+  if (pending.length > maxEntries) {
     throw new LimitExceededError(`the outbox holds ${maxEntries} entries`, maxEntries)
   }
-  if (view.pendingBytes + sizeBytes > maxBytes) {
+  if (pending.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > maxBytes) {
     throw new LimitExceededError(`the outbox holds ${maxBytes} bytes`, maxBytes)
   }
-  view.count(sizeBytes, 1)
+  view.arriving.add(entry)
   try {
     return await add()
   } finally {
-    view.count(sizeBytes, -1)
+    view.arriving.delete(entry)
   }
 }

@@ -109,7 +109,7 @@ class DurableOutbox implements Outbox {
       this.#view.set(entry, false)
     }
     // The tab that sends does not know of what a tab took in that crashed before it could tell.
-    const pending = this.#view.list().filter((entry) => !isFinished(entry))
+    const pending = this.#view.pending()
     if (pending.length > 0) {
       this.#tell(pending.map(({ id }) => id))
     }
@@ -129,10 +129,10 @@ class DurableOutbox implements Outbox {
     closing.throwIfAborted()
     const { storage } = this.#settings
     const { entry, message } = toDraft(given, options, this.#settings, this.#components)
-    const { id, sizeBytes } = entry
+    const { id } = entry
     const known =
       this.#view.get(id) ??
-      (await admit(this.#view, this.#settings, sizeBytes, () =>
+      (await admit(this.#view, this.#settings, entry, () =>
         withSignals([closing, options.signal], async () => {
           const added = await storage.add(entry, message)
           if (!closing.aborted) {

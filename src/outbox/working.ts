@@ -24,12 +24,14 @@ export async function work(session: OutboxSession, begin: (lanes: Lanes) => void
   })
 
   // From here on what is enqueued goes into the lanes, and so does what was there before: nothing falls between.
-  const known = view.ids()
+  const known = view.list()
   begin(lanes)
   const entries = await settings.storage.entries()
-  const ids = new Set(entries.map(({ id }) => id))
-  for (const id of known.filter((other) => !ids.has(other))) {
-    view.delete(id)
+  const stored = new Set(entries.map(({ id }) => id))
+  for (const { id } of known) {
+    if (!stored.has(id)) {
+      view.delete(id)
+    }
   }
   for (const entry of entries) {
     signal.throwIfAborted()
