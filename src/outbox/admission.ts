@@ -1,5 +1,6 @@
 import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
+import { definedOnly } from '../lib/defined.ts'
 import { createRequestId } from '../lib/random.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import { assertMessage, messageSizeBytes, type WakuMessage } from '../message/message.ts'
@@ -60,12 +61,12 @@ export function toDraft(
   if (ephemeral && options.confirm === 'stored') {
     throw new InvalidArgumentError('confirm', 'cannot be had for an ephemeral message')
   }
-  const entry = {
+  const entry: Draft['entry'] = definedOnly({
     id,
     revision: 0,
     state: 'queued',
     contentTopic: message.contentTopic,
-    ...(pubsubTopic === undefined ? undefined : { pubsubTopic }),
+    pubsubTopic,
     ephemeral,
     confirm: ephemeral ? 'published' : confirm,
     restamp: restamp && !ephemeral,
@@ -74,7 +75,7 @@ export function toDraft(
     enqueuedAtMs,
     attempts: 0,
     sent: []
-  } as const
+  })
   return { entry, message }
 }
 
@@ -86,13 +87,13 @@ function toMessage(given: OutboxMessage): WakuMessage {
   if ((given as { timestamp?: unknown }).timestamp !== undefined) {
     throw new InvalidArgumentError('message.timestamp', 'is set when it is sent; leave it out')
   }
-  return {
+  return definedOnly({
     contentTopic,
     payload: copy(payload),
-    ...(meta === undefined ? undefined : { meta: copy(meta) }),
-    ...(version === undefined ? undefined : { version }),
-    ...(ephemeral === undefined ? undefined : { ephemeral })
-  }
+    meta: meta === undefined ? undefined : copy(meta),
+    version,
+    ephemeral
+  })
 }
 
 function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -2,15 +2,7 @@ import { NANOSECONDS_PER_MS } from '../lib/time.ts'
 import type { OutboxStore } from './components.ts'
 import { isFinished, type OutboxEntry, type OutboxReason } from './entry.ts'
 import { commit, finish } from './ledger.ts'
-import {
-  ABSENCE_COUNT,
-  ABSENCE_PAUSE_MS,
-  FRESH_MS,
-  NO_WAIT,
-  PRESENCE_PAUSE_MS,
-  pause,
-  type Wait
-} from './pace.ts'
+import { ABSENCE_COUNT, ABSENCE_PAUSE_MS, FRESH_MS, PRESENCE_PAUSE_MS, type Wait } from './pace.ts'
 import { send } from './sender.ts'
 import type { OutboxSession } from './session.ts'
 
@@ -37,7 +29,6 @@ interface Progress {
 export async function deliver(session: OutboxSession, id: string, goOn: () => void): Promise<void> {
   const { settings, view, turnstile, pauses, signal } = session
   const progress: Progress = { failures: 0, absences: 0 }
-  const backoff = (): Wait => ({ ms: pauses.backoffMs(progress.failures++), isWakeable: true })
   for (;;) {
     signal.throwIfAborted()
     const entry = view.get(id)
@@ -48,29 +39,31 @@ export async function deliver(session: OutboxSession, id: string, goOn: () => vo
       goOn()
     }
     const { waking } = pauses
-    let wait: Wait
+    const backoff = (): Wait => ({ ms: pauses.backoffMs(progress.failures++), waking })
+    let wait: Wait | undefined
     try {
       wait = await turnstile.run(() => step(session, entry, progress, backoff), signal)
     } catch {
       signal.throwIfAborted()
       wait = backoff() // the storage; each step begins from what is written down
     }
-    if (wait.ms > 0 && (await pauses.wait(wait.ms, wait.isWakeable ? waking : undefined, signal))) {
+    if (wait !== undefined && (await pauses.wait(wait.ms, wait.waking, signal))) {
       progress.failures = 0
     }
   }
 }
 
+/** Does one step, and tells how long to wait for the next one, if at all. */
 async function step(
   session: OutboxSession,
   entry: OutboxEntry,
   progress: Progress,
   backoff: () => Wait
-): Promise<Wait> {
+): Promise<Wait | undefined> {
   const { settings, components } = session
   const isTooOld = settings.now() - entry.enqueuedAtMs > settings.maxAgeMs
   const store = entry.ephemeral ? undefined : components.store
-  const expire = (reason: OutboxReason): Promise<Wait> =>
+  const expire = (reason: OutboxReason): Promise<undefined> =>
     finish(session, entry, { state: 'expired', reason })
   if (store !== undefined && entry.sent.length > 0) {
     let isPresent: boolean
@@ -88,7 +81,7 @@ async function step(
   }
   if (entry.state === 'queued' || isFresh(entry, settings.now())) {
     return entry.state === 'published'
-      ? pause(PRESENCE_PAUSE_MS)
+      ? { ms: PRESENCE_PAUSE_MS }
       : await send(session, entry, backoff)
   }
   if (store === undefined) {
@@ -96,14 +89,14 @@ async function step(
   }
   progress.absences++
   if (progress.absences < ABSENCE_COUNT) {
-    return pause(ABSENCE_PAUSE_MS)
+    return { ms: ABSENCE_PAUSE_MS }
   }
   if (!entry.restamp || isTooOld) {
     return await expire('absent')
   }
   progress.absences = 0
   await commit(session, entry, { state: 'queued', reason: 'absent' })
-  return NO_WAIT
+  return undefined
 }
 
 /** True once the message will not be sent again, under whatever hash. */

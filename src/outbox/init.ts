@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { delay } from '../lib/deadline.ts'
+import { definedOnly } from '../lib/defined.ts'
 import type { RateLimitProver } from '../light-push/light-push-client.ts'
 import { DEFAULT_MAX_MESSAGE_BYTES } from '../message/message.ts'
 import type { OutboxComponents } from './components.ts'
@@ -90,7 +91,6 @@ export type OutboxSettings = Required<Omit<OutboxInit, 'proof'>> & Pick<OutboxIn
  * @throws {@link InvalidArgumentError} naming what is wrong
  */
 export function toSettings(init: OutboxInit, components: OutboxComponents): OutboxSettings {
-  const given = Object.fromEntries(Object.entries(init).filter(([, value]) => value !== undefined))
   const settings: OutboxSettings = {
     ...OUTBOX_DEFAULTS,
     confirm: 'published',
@@ -100,7 +100,7 @@ export function toSettings(init: OutboxInit, components: OutboxComponents): Outb
     sleep: delay,
     locks: globalThis.navigator?.locks ?? null,
     createChannel: globalThis.BroadcastChannel === undefined ? null : openChannel,
-    ...(given as unknown as Pick<OutboxInit, 'storage'>)
+    ...(definedOnly(init) as Pick<OutboxInit, 'storage'>)
   }
   if (typeof settings.storage?.add !== 'function') {
     throw new InvalidArgumentError('storage', 'must be an OutboxStorage')

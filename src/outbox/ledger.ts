@@ -1,5 +1,5 @@
+import { definedOnly } from '../lib/defined.ts'
 import { isFinished, type OutboxEntry } from './entry.ts'
-import { NO_WAIT, type Wait } from './pace.ts'
 import type { OutboxSession } from './session.ts'
 
 /** What changes in an entry; what is not said of its last try is cleared. */
@@ -17,6 +17,13 @@ export type EntryChange = Partial<
   >
 >
 
+const NOTHING_SAID: EntryChange = {
+  reason: undefined,
+  statusCode: undefined,
+  detail: undefined,
+  nextAttemptAtMs: undefined
+}
+
 /**
  * Writes a change: to the storage first, then to the view and to other tabs. Rejects where the storage does, and from the time
  * on at which another tab may send.
@@ -27,9 +34,12 @@ export async function write(
   change: EntryChange
 ): Promise<OutboxEntry> {
   lost.throwIfAborted()
-  const { reason: _reason, statusCode: _code, detail: _detail, ...rest } = entry
-  const { nextAttemptAtMs: _next, ...kept } = rest
-  const changed = { ...kept, ...change, revision: entry.revision + 1 }
+  const changed = definedOnly({
+    ...entry,
+    ...NOTHING_SAID,
+    ...change,
+    revision: entry.revision + 1
+  })
   // An app may want the content of what failed; what is out it has itself.
   const dropContent = isFinished(changed) && !isGivenUp(changed)
   await settings.storage.put(changed, dropContent)
@@ -55,29 +65,22 @@ export async function commit(
   }
 }
 
-/**
- * Writes the last change of an entry, and forgets the oldest of those that are finished where there are too many.
- *
- * @returns that there is nothing to wait for
- */
+/** Writes the last change of an entry, and forgets the oldest of those that are finished where there are too many. */
 export async function finish(
   session: OutboxSession,
   entry: OutboxEntry,
   change: EntryChange
-): Promise<Wait> {
+): Promise<undefined> {
   const { settings, view, tell } = session
   await commit(session, entry, { ...change, finishedAtMs: settings.now() })
-  const finished = view.list().filter(isFinished)
-  let size = finished.reduce((sum, other) => sum + contentBytes(other), 0)
-  let count = finished.length
+  let [count, bytes] = [0, 0]
   const ids: string[] = []
-  for (const other of finished) {
-    if (count <= settings.maxFinished && size <= settings.maxBytes) {
-      break
+  for (const other of view.list().filter(isFinished).reverse()) {
+    count++
+    bytes += isGivenUp(other) ? other.sizeBytes : 0
+    if (count > settings.maxFinished || bytes > settings.maxBytes) {
+      ids.push(other.id)
     }
-    count--
-    size -= contentBytes(other)
-    ids.push(other.id)
   }
   if (ids.length > 0) {
     await settings.storage.remove(ids)
@@ -86,14 +89,9 @@ export async function finish(
     }
     tell(ids)
   }
-  return NO_WAIT
 }
 
 /** Whether an entry keeps its content although it is finished. */
 function isGivenUp({ state }: OutboxEntry): boolean {
   return state === 'rejected' || state === 'expired'
-}
-
-function contentBytes(entry: OutboxEntry): number {
-  return isGivenUp(entry) ? entry.sizeBytes : 0
 }

@@ -13,16 +13,8 @@ export const ABSENCE_PAUSE_MS = 4_000
 /** Before a message is looked up that is likely to be there soon, in milliseconds. */
 export const PRESENCE_PAUSE_MS = 1_000
 
-/** How long to wait for the next step, and whether it may begin early. */
+/** How long to wait for the next step, and what lets it begin early. */
 export interface Wait {
   readonly ms: number
-  readonly isWakeable: boolean
-}
-
-/** On to the next step. */
-export const NO_WAIT: Wait = { ms: 0, isWakeable: false }
-
-/** A pause that nothing cuts short. */
-export function pause(ms: number): Wait {
-  return { ms, isWakeable: false }
+  readonly waking?: AbortSignal
 }

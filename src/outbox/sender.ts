@@ -5,9 +5,9 @@ import type { PushVerdict } from '../light-push/outcome.ts'
 import type { WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
 import type { OutboxLightPush } from './components.ts'
-import type { OutboxEntry, OutboxMessage, SentMessage } from './entry.ts'
+import type { OutboxEntry, OutboxMessage } from './entry.ts'
 import { commit, type EntryChange, finish, write } from './ledger.ts'
-import { FRESH_MS, PRESENCE_PAUSE_MS, pause, type Wait } from './pace.ts'
+import { FRESH_MS, PRESENCE_PAUSE_MS, type Wait } from './pace.ts'
 import type { OutboxSession } from './session.ts'
 
 /** Codes with which a node refuses a message for good. */
@@ -32,52 +32,54 @@ export async function send(
   session: OutboxSession,
   entry: OutboxEntry,
   backoff: () => Wait
-): Promise<Wait> {
+): Promise<Wait | undefined> {
   const { settings } = session
   const message = await settings.storage.message(entry.id)
   if (message === undefined) {
     return await finish(session, entry, { state: 'expired', reason: 'lost' })
   }
   const { result, current } = await push(session, entry, message)
-  const { status, isPermanent, why } = result
+  const { status } = result
   if (status === 'published') {
     if (current.confirm === status) {
       return await finish(session, current, { state: status })
     }
     await commit(session, current, { state: status })
-    return pause(PRESENCE_PAUSE_MS)
+    return { ms: PRESENCE_PAUSE_MS }
   }
+  const { isPermanent, why } = toOutcome(result)
   const isUnsent = entry.state === 'queued' && status === 'failed'
   const { sent } = entry
   if (isUnsent && isPermanent) {
     return await finish(session, current, { ...why, state: 'rejected', sent })
   }
   const wait = backoff()
-  const change = { ...why, nextAttemptAtMs: settings.now() + wait.ms }
-  if (isUnsent) {
-    await commit(session, current, { ...change, state: 'queued', sent })
-    return wait
-  }
-  await commit(session, current, { ...change, state: 'unknown' })
-  return pause(wait.ms) // not before the answer can have become another one
+  await commit(session, current, {
+    ...why,
+    ...(isUnsent ? { state: 'queued', sent } : { state: 'unknown' }),
+    nextAttemptAtMs: settings.now() + wait.ms
+  })
+  // What may be out is not sent again before the answer can have become another one.
+  return isUnsent ? wait : { ms: wait.ms }
 }
 
 async function push(
   session: OutboxSession,
   entry: OutboxEntry,
   message: OutboxMessage
-): Promise<{ result: Outcome; current: OutboxEntry }> {
+): Promise<{ result: Result; current: OutboxEntry }> {
   const { settings, components, signal } = session
   const last = entry.state === 'queued' ? undefined : entry.sent.at(-1)
   const timestamp = last?.timestamp ?? stamp(session)
-  let current = entry
   let isOver = false
   let sealing: Promise<OutboxEntry> | undefined
 
   const seal = async (sealed: WakuMessage, pubsubTopic: string): Promise<Uint8Array> => {
     const proof = last?.proof ?? (await settings.proof?.(sealed, pubsubTopic)) ?? new Uint8Array(0)
     const sent = { messageHash: messageHash(pubsubTopic, sealed), timestamp, pubsubTopic, proof }
-    if (isOver || signal.aborted || (last !== undefined && !isSame(last, sent))) {
+    // The hash covers the pubsub topic, too.
+    const isOther = last !== undefined && compareBytes(last.messageHash, sent.messageHash) !== 0
+    if (isOver || signal.aborted || isOther) {
       throw new StorageError('failed', 'what was sent before is not what is to be sent now')
     }
     sealing = write(session, entry, {
@@ -85,32 +87,30 @@ async function push(
       attempts: entry.attempts + 1,
       sent: last === undefined ? [...entry.sent, sent] : entry.sent
     })
-    current = await sealing
+    await sealing
     return proof
   }
 
   const ageMs = settings.now() - Number(timestamp / NANOSECONDS_PER_MS)
-  let result: Outcome
+  let result: Result
   try {
-    result = toOutcome(
-      await components.lightPush.push(
-        { ...message, timestamp },
-        {
-          pubsubTopic: last?.pubsubTopic ?? entry.pubsubTopic,
-          proof: seal,
-          signal,
-          timeoutMs: Math.max(MIN_PUSH_MS, FRESH_MS - Math.max(0, ageMs))
-        }
-      )
+    result = await components.lightPush.push(
+      { ...message, timestamp },
+      {
+        pubsubTopic: last?.pubsubTopic ?? entry.pubsubTopic,
+        proof: seal,
+        signal,
+        timeoutMs: Math.max(MIN_PUSH_MS, FRESH_MS - Math.max(0, ageMs))
+      }
     )
   } catch (error) {
     signal.throwIfAborted()
-    result = toFailure(error)
+    result = { status: 'failed', attempts: [], error } // it rejects only if nothing left
   }
   // A write under way is waited for, so that the next one comes after it; one that has not begun does not begin.
   isOver = true
-  await sealing?.catch(() => {})
-  return { result, current }
+  const sealed = await sealing?.catch(() => undefined)
+  return { result, current: sealed ?? entry }
 }
 
 /** Now, but each message of its own: the same content twice in a millisecond is two messages. */
@@ -122,7 +122,6 @@ function stamp(session: OutboxSession): bigint {
 }
 
 interface Outcome {
-  readonly status: Result['status']
   /** Whether a failure would come again. */
   readonly isPermanent: boolean
   readonly why: Pick<EntryChange, 'reason' | 'statusCode' | 'detail'>
@@ -130,24 +129,15 @@ interface Outcome {
 
 function toOutcome({ status, attempts, error }: Result): Outcome {
   const told = attempts.findLast((attempt) => attempt.status === status)
-  return {
-    status,
-    isPermanent: attempts.length > 0 && attempts.every(isRefusal),
-    why: {
-      reason: told?.reason ?? 'not-sent',
-      ...(told?.statusCode === undefined ? undefined : { statusCode: told.statusCode }),
-      ...toDetail(told?.statusDesc ?? error)
-    }
-  }
-}
-
-function toFailure(error: unknown): Outcome {
-  const isPermanent =
+  const isInvalid =
     hasErrorCode(error, 'ERR_INVALID_ARGUMENT') || hasErrorCode(error, 'ERR_MESSAGE_TOO_LARGE')
   return {
-    status: 'failed',
-    isPermanent,
-    why: { reason: isPermanent ? 'invalid' : 'not-sent', ...toDetail(error) }
+    isPermanent: isInvalid || (attempts.length > 0 && attempts.every(isRefusal)),
+    why: {
+      reason: told?.reason ?? (isInvalid ? 'invalid' : 'not-sent'),
+      statusCode: told?.statusCode,
+      detail: toDetail(told?.statusDesc ?? error)
+    }
   }
 }
 
@@ -156,14 +146,10 @@ function isRefusal({ reason, statusCode }: Pick<PushVerdict, 'reason' | 'statusC
   return reason === 'refused' && PERMANENT.includes(statusCode)
 }
 
-function toDetail(told: unknown): { detail?: string } {
+function toDetail(told: unknown): string | undefined {
   const text = told instanceof Error ? told.message : told
-  return typeof text === 'string' ? { detail: text.slice(0, MAX_DETAIL) } : {}
+  return typeof text === 'string' ? text.slice(0, MAX_DETAIL) : undefined
 }
 
 /** Longest text of a node that is kept, in characters. */
 const MAX_DETAIL = 500
-
-function isSame(a: SentMessage, b: SentMessage): boolean {
-  return a.pubsubTopic === b.pubsubTopic && compareBytes(a.messageHash, b.messageHash) === 0
-}
