@@ -1,16 +1,23 @@
 import { ClosedError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
+import { resultOf, storeOf } from '../lib/indexed-db.ts'
 import type { StoredMessage } from '../store/page.ts'
 import { Additions } from './additions.ts'
 import type { Archive, ArchiveCallOptions, PutOptions } from './archive.ts'
 import { type Chunk, fromChunk } from './chunk.ts'
-import type { Database } from './database.ts'
 import { compareOrder, toArchiveKeys, toHashes, toPutInput } from './entries.ts'
 import { toStorageError } from './failures.ts'
 import { type Commit, createGroupCommit } from './group-commit.ts'
 import { toPruneLimits } from './limits.ts'
 import { prune } from './pruning.ts'
-import { type Reader, readChunksAt, readKeys, readMessages, walkChunks } from './reading.ts'
+import {
+  countMessages,
+  type Reader,
+  readChunksAt,
+  readKeys,
+  readMessages,
+  walkChunks
+} from './reading.ts'
 import { type Selection, toSelection } from './selection.ts'
 import { addMessages } from './writing.ts'
 
@@ -21,7 +28,7 @@ import { addMessages } from './writing.ts'
  * @param channel - tells other tabs of additions, by the keys of their chunks
  */
 export function createDatabaseArchive(
-  database: Database,
+  database: IDBDatabase,
   ended: AbortController,
   channel: BroadcastChannel
 ): Archive {
@@ -121,11 +128,12 @@ export function createDatabaseArchive(
     },
     walk: (criteria, options) => walk(toSelection(criteria), options),
     walkKeys: (criteria, options) => toArchiveKeys(walk(toSelection(criteria), options)),
-    count: (options) => reader(options)((opened) => opened.countFromIndex('chunks', 'hashes')),
+    count: (options) => reader(options)(countMessages),
     async prune(limits, options) {
       return await prune(reader(options), toPruneLimits(limits))
     },
-    getMark: (key, options) => reader(options)((opened) => opened.get('marks', key)),
+    getMark: (key, options) =>
+      reader(options)((opened) => resultOf(storeOf(opened, 'marks').get(key))),
     async setMark(key, value, options) {
       await putMany([], { ...options, marks: { [key]: value } })
     },

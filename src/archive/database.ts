@@ -1,21 +1,7 @@
-import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
 import { hasErrorCode, StorageError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import type { Chunk } from './chunk.ts'
+import { openDatabase } from '../lib/indexed-db.ts'
 import { toOpenError } from './failures.ts'
-
-/** The object stores. */
-export interface ArchiveSchema extends DBSchema {
-  chunks: {
-    key: Uint8Array<ArrayBuffer>
-    value: Chunk
-    indexes: { hashes: Uint8Array<ArrayBuffer>; end: Uint8Array<ArrayBuffer> }
-  }
-  marks: { key: string; value: unknown }
-}
-
-/** The database, open. */
-export type Database = IDBPDatabase<ArchiveSchema>
 
 const SCHEMA_VERSION = 2
 
@@ -33,37 +19,20 @@ export interface OpenInit {
  * @throws {@link StorageError} if there is no database here, another tab does not let go of it, or it is newer than this code
  * @throws {@link TimeoutError} if nothing came of it in time, and the signal's own reason
  */
-export async function openDatabase(
+export async function openArchive(
   name: string,
   { timeoutMs, signal, onLost }: OpenInit
-): Promise<Database> {
+): Promise<IDBDatabase> {
   let isBlocked = false
   try {
     return await withDeadline('open', { timeoutMs, signal }, timeoutMs, async (ended) => {
-      if (globalThis.indexedDB === undefined) {
-        throw new StorageError('unavailable', 'there is no IndexedDB here')
-      }
-      const database = await openDB<ArchiveSchema>(name, SCHEMA_VERSION, {
-        upgrade(opened, oldVersion, _newVersion, transaction) {
-          if (oldVersion < 1) {
-            const chunks = opened.createObjectStore('chunks', { keyPath: 'start' })
-            chunks.createIndex('hashes', 'hashes', { unique: true, multiEntry: true })
-          }
-          if (oldVersion < 2) {
-            transaction.objectStore('chunks').createIndex('end', 'end', { unique: true })
-            opened.createObjectStore('marks')
-          }
-        },
-        blocked: () => {
+      const database = await openDatabase(name, {
+        version: SCHEMA_VERSION,
+        upgrade,
+        onBlocked: () => {
           isBlocked = true
         },
-        blocking: (_oldVersion, newVersion, event) => {
-          // Whoever waits for us is let through; what was begun still ends.
-          ;(event.target as IDBDatabase).close()
-          const what = newVersion === null ? 'deleted' : 'upgraded by another version'
-          onLost(new StorageError('lost', `the database was ${what}`))
-        },
-        terminated: () => onLost(new StorageError('lost', 'the browser closed the database'))
+        onLost: (what) => onLost(new StorageError('lost', `the database was ${what}`))
       })
       if (ended.aborted) {
         database.close()
@@ -80,5 +49,20 @@ export async function openDatabase(
       throw error
     }
     throw toOpenError(error)
+  }
+}
+
+/**
+ * The object stores: `chunks`, each a {@link Chunk} under the key of its first message, to be found by the hashes of its
+ * messages and by its inverted end; and `marks`.
+ */
+function upgrade(database: IDBDatabase, oldVersion: number, stores: IDBTransaction): void {
+  if (oldVersion < 1) {
+    const chunks = database.createObjectStore('chunks', { keyPath: 'start' })
+    chunks.createIndex('hashes', 'hashes', { unique: true, multiEntry: true })
+  }
+  if (oldVersion < 2) {
+    stores.objectStore('chunks').createIndex('end', 'end', { unique: true })
+    database.createObjectStore('marks')
   }
 }

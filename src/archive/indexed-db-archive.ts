@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type StorageError } from '../errors.ts'
 import { report } from '../lib/report.ts'
 import type { Archive } from './archive.ts'
-import { openDatabase } from './database.ts'
+import { openArchive } from './database.ts'
 import { createDatabaseArchive } from './database-archive.ts'
 
 /** How {@link createIndexedDbArchive} opens its database. */
@@ -47,7 +47,7 @@ export async function createIndexedDbArchive(
     throw new InvalidArgumentError('name', 'must be a non-empty string')
   }
   const ended = new AbortController()
-  const database = await openDatabase(name, {
+  const database = await openArchive(name, {
     timeoutMs,
     signal,
     onLost: (error) => {

@@ -1,12 +1,11 @@
 import { compareBytes } from '../lib/bytes.ts'
+import { change, resultOf } from '../lib/indexed-db.ts'
 import type { StoredMessage } from '../store/page.ts'
-import { fromChunk, toChunks } from './chunk.ts'
-import type { Database } from './database.ts'
+import { type Chunk, fromChunk, toChunks } from './chunk.ts'
 import { MAX_TIME, MIN_TIME, toKey, toTimeKey } from './keys.ts'
 import type { toPruneLimits } from './limits.ts'
-import { LARGEST_READ, type Reader, walkChunks } from './reading.ts'
+import { countMessages, LARGEST_READ, type Reader, walkChunks } from './reading.ts'
 import { toSelection } from './selection.ts'
-import { write } from './writing.ts'
 
 /**
  * Removes old messages.
@@ -17,10 +16,7 @@ export async function prune(
   reader: Reader,
   { before, maxCount }: ReturnType<typeof toPruneLimits>
 ): Promise<number> {
-  const count =
-    maxCount === Infinity
-      ? 0
-      : await reader((database) => database.countFromIndex('chunks', 'hashes'))
+  const count = maxCount === Infinity ? 0 : await reader(countMessages)
   const oldest = count > maxCount ? await keyAt(reader, count - maxCount) : toTimeKey(MIN_TIME)
   const limit = toTimeKey(before ?? MIN_TIME)
   const key = compareBytes(oldest, limit) > 0 ? oldest : limit
@@ -39,14 +35,14 @@ async function keyAt(reader: Reader, index: number): Promise<Uint8Array<ArrayBuf
 }
 
 /** Reads what it removes: that is quicker than counting what there is, before and after. */
-async function removeBefore(database: Database, key: Uint8Array<ArrayBuffer>): Promise<number> {
-  return await write(database, async (transaction) => {
+async function removeBefore(database: IDBDatabase, key: Uint8Array<ArrayBuffer>): Promise<number> {
+  return await change(database, async (transaction) => {
     const store = transaction.objectStore('chunks')
     const kept: StoredMessage[] = []
     let removed = 0
     for (let lower = toTimeKey(MIN_TIME); compareBytes(lower, key) < 0; ) {
       const range = IDBKeyRange.bound(lower, key, removed > 0, true)
-      const chunks = await store.getAll(range, LARGEST_READ)
+      const chunks = await resultOf<Chunk[]>(store.getAll(range, LARGEST_READ))
       for (const chunk of chunks) {
         const rest = fromChunk(chunk).filter((message) => compareBytes(toKey(message), key) >= 0)
         kept.push(...rest)
@@ -54,8 +50,10 @@ async function removeBefore(database: Database, key: Uint8Array<ArrayBuffer>): P
       }
       lower = chunks.at(-1)?.start ?? key
     }
-    await store.delete(IDBKeyRange.upperBound(key, true))
-    await Promise.all(toChunks(kept).map((chunk) => store.add(chunk)))
+    store.delete(IDBKeyRange.upperBound(key, true))
+    for (const chunk of toChunks(kept)) {
+      store.add(chunk)
+    }
     return removed
   })
 }

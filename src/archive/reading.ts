@@ -1,8 +1,8 @@
 import { compareBytes, toHex } from '../lib/bytes.ts'
+import { resultOf, storeOf } from '../lib/indexed-db.ts'
 import type { StoredMessage } from '../store/page.ts'
 import type { ArchivePosition } from './archive.ts'
 import { CHUNK_SPAN, type Chunk, fromChunk } from './chunk.ts'
-import type { Database } from './database.ts'
 import { compareOrder } from './entries.ts'
 import { invertKey, toTimeKey } from './keys.ts'
 import type { Selection } from './selection.ts'
@@ -13,7 +13,7 @@ const FIRST_READ = 4
 export const LARGEST_READ = 32
 
 /** Runs a read, with whatever ends the call. */
-export type Reader = <T>(read: (database: Database) => Promise<T>) => Promise<T>
+export type Reader = <T>(read: (database: IDBDatabase) => Promise<T>) => Promise<T>
 
 /** Messages that match, in order. What it holds is one read, and as much as chunks overlap. */
 export async function* walkChunks(
@@ -55,7 +55,7 @@ export async function* walkChunks(
 
 /** Messages by hash, at the same indices. */
 export async function readMessages(
-  database: Database,
+  database: IDBDatabase,
   hashes: readonly Uint8Array<ArrayBuffer>[]
 ): Promise<(StoredMessage | undefined)[]> {
   const keys = await readKeys(database, hashes)
@@ -65,15 +65,20 @@ export async function readMessages(
   return hashes.map((hash) => byHash.get(toHex(hash)))
 }
 
+/** How many messages there are. */
+export async function countMessages(database: IDBDatabase): Promise<number> {
+  return await resultOf(storeOf(database, 'chunks').index('hashes').count())
+}
+
 /** In which chunk each hash is. */
 export async function readKeys(
-  database: Database,
+  database: IDBDatabase,
   hashes: readonly Uint8Array<ArrayBuffer>[]
 ): Promise<(Uint8Array<ArrayBuffer> | undefined)[]> {
-  const index = database.transaction('chunks').store.index('hashes')
+  const index = storeOf(database, 'chunks').index('hashes')
   return await Promise.all(
     hashes.map(async (hash) => {
-      const key = await index.getKey(hash)
+      const key = await resultOf<ArrayBuffer | undefined>(index.getKey(hash))
       return key && new Uint8Array(key)
     })
   )
@@ -81,16 +86,16 @@ export async function readKeys(
 
 /** Chunks by their keys; those that are gone are left out. */
 export async function readChunksAt(
-  database: Database,
+  database: IDBDatabase,
   keys: readonly Uint8Array<ArrayBuffer>[]
 ): Promise<Chunk[]> {
-  const { store } = database.transaction('chunks')
-  const chunks = await Promise.all(keys.map((key) => store.get(key)))
+  const store = storeOf(database, 'chunks')
+  const chunks = await Promise.all(keys.map((key) => resultOf<Chunk | undefined>(store.get(key))))
   return chunks.filter((chunk) => chunk !== undefined)
 }
 
 async function readChunks(
-  database: Database,
+  database: IDBDatabase,
   forward: boolean,
   lower: Uint8Array<ArrayBuffer>,
   isOpen: boolean,
@@ -98,8 +103,8 @@ async function readChunks(
   limit: number
 ): Promise<Chunk[]> {
   const range = IDBKeyRange.bound(lower, upper, isOpen, true)
-  const { store } = database.transaction('chunks')
-  return forward ? await store.getAll(range, limit) : await store.index('end').getAll(range, limit)
+  const store = storeOf(database, 'chunks')
+  return await resultOf((forward ? store : store.index('end')).getAll(range, limit))
 }
 
 function beginningOf(chunk: Chunk, forward: boolean): ArchivePosition {

@@ -1,19 +1,8 @@
-import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb'
 import { isWakuLightError, StorageError, StorageFullError } from '../errors.ts'
-import type { OutboxEntry, OutboxMessage } from './entry.ts'
+import { change, openDatabase, resultOf, storeOf } from '../lib/indexed-db.ts'
+import type { OutboxEntry } from './entry.ts'
 import { assertText } from './init.ts'
 import type { OutboxStorage } from './storage.ts'
-
-interface Schema extends DBSchema {
-  entries: { key: number; value: OutboxEntry; indexes: { id: string } }
-  messages: { key: string; value: OutboxMessage }
-}
-
-type Stores = ['entries', 'messages']
-type EntryStore = IDBPObjectStore<Schema, Stores, 'entries', 'readwrite'>
-type MessageStore = IDBPObjectStore<Schema, Stores, 'messages', 'readwrite'>
-
-const SCHEMA_VERSION = 1
 
 /** What is written must be on the disk before the network may see it. */
 const STRICT: IDBTransactionOptions = { durability: 'strict' }
@@ -33,20 +22,21 @@ const STRICT: IDBTransactionOptions = { durability: 'strict' }
  */
 export function indexedDbStorage(name: string): OutboxStorage {
   assertText(name ?? '', 'name')
-  let opened: Promise<IDBPDatabase<Schema>> | undefined
+  let opened: Promise<IDBDatabase> | undefined
 
-  function open(): Promise<IDBPDatabase<Schema>> {
+  function open(): Promise<IDBDatabase> {
     const forget = (): void => {
       if (opened === opening) {
         opened = undefined
       }
     }
-    const opening = openDatabase(name, forget)
+    // What is lost is found out about at the next use.
+    const opening = openDatabase(name, { version: 1, upgrade: createStores, onLost: forget })
     opening.catch(forget)
     return opening
   }
 
-  async function use<T>(operation: (database: IDBPDatabase<Schema>) => Promise<T>): Promise<T> {
+  async function use<T>(operation: (database: IDBDatabase) => Promise<T>): Promise<T> {
     opened ??= open()
     try {
       return await operation(await opened)
@@ -56,46 +46,47 @@ export function indexedDbStorage(name: string): OutboxStorage {
   }
 
   /** Changes something in one transaction, to the end of it. */
-  async function change<T>(
-    operation: (entries: EntryStore, messages: MessageStore) => Promise<T>
+  function write<T>(
+    operation: (entries: IDBObjectStore, messages: IDBObjectStore) => Promise<T>
   ): Promise<T> {
-    return await use(async (database) => {
-      const transaction = database.transaction(['entries', 'messages'], 'readwrite', STRICT)
-      const [result] = await Promise.all([
-        operation(transaction.objectStore('entries'), transaction.objectStore('messages')),
-        transaction.done
-      ])
-      return result
-    })
+    return use((database) =>
+      change(
+        database,
+        (stores) => operation(stores.objectStore('entries'), stores.objectStore('messages')),
+        STRICT
+      )
+    )
   }
 
   return {
     scope: `indexed-db/${name}`,
     add: (entry, message) =>
-      change(async (entries, messages) => {
-        const existing = await entries.index('id').get(entry.id)
+      write(async (entries, messages) => {
+        const existing = await resultOf<OutboxEntry | undefined>(entries.index('id').get(entry.id))
         if (existing !== undefined) {
           return existing
         }
-        const [seq] = await Promise.all([
-          entries.add(entry as OutboxEntry), // the key generator sets its seq
-          messages.put(message, entry.id)
-        ])
+        messages.put(message, entry.id)
+        const seq = await resultOf<number>(entries.add(entry)) // of the key generator
         return { ...entry, seq }
       }),
     put: (entry, dropContent) =>
-      change(async (entries, messages) => {
-        await Promise.all([entries.put(entry), dropContent ? messages.delete(entry.id) : undefined])
+      write(async (entries, messages) => {
+        entries.put(entry)
+        if (dropContent) {
+          messages.delete(entry.id)
+        }
       }),
-    entries: () => use((database) => database.getAll('entries')),
-    entry: (id) => use((database) => database.getFromIndex('entries', 'id', id)),
-    message: (id) => use((database) => database.get('messages', id)),
+    entries: () => use((database) => resultOf(storeOf(database, 'entries').getAll())),
+    entry: (id) => use((database) => resultOf(storeOf(database, 'entries').index('id').get(id))),
+    message: (id) => use((database) => resultOf(storeOf(database, 'messages').get(id))),
     remove: (ids) =>
-      change(async (entries, messages) => {
+      write(async (entries, messages) => {
         for (const id of ids) {
-          const seq = await entries.index('id').getKey(id)
+          const seq = await resultOf<number | undefined>(entries.index('id').getKey(id))
           if (seq !== undefined) {
-            await Promise.all([entries.delete(seq), messages.delete(id)])
+            entries.delete(seq)
+            messages.delete(id)
           }
         }
       }),
@@ -110,23 +101,10 @@ export function indexedDbStorage(name: string): OutboxStorage {
   }
 }
 
-async function openDatabase(name: string, forget: () => void): Promise<IDBPDatabase<Schema>> {
-  if (globalThis.indexedDB === undefined) {
-    throw new StorageError('unavailable', 'there is no IndexedDB here')
-  }
-  return await openDB<Schema>(name, SCHEMA_VERSION, {
-    upgrade(database) {
-      const entries = database.createObjectStore('entries', { keyPath: 'seq', autoIncrement: true })
-      entries.createIndex('id', 'id', { unique: true })
-      database.createObjectStore('messages')
-    },
-    // Someone deletes the database, or a newer version of the app opens it: let go, and find out at the next use.
-    blocking(_current, _blocked, event) {
-      forget()
-      ;(event.target as IDBDatabase).close()
-    },
-    terminated: forget
-  })
+function createStores(database: IDBDatabase): void {
+  const entries = database.createObjectStore('entries', { keyPath: 'seq', autoIncrement: true })
+  entries.createIndex('id', 'id', { unique: true })
+  database.createObjectStore('messages')
 }
 
 function toStorageError(error: unknown): unknown {

@@ -1,0 +1,85 @@
+import { StorageError } from '../errors.ts'
+
+/** How {@link openDatabase} goes about it. */
+export interface DatabaseInit {
+  readonly version: number
+  /** Makes the object stores, or brings those of an older version up to date; 0: there is no older one. */
+  readonly upgrade: (database: IDBDatabase, oldVersion: number, stores: IDBTransaction) => void
+  /** Another connection holds an older version, and does not let go. */
+  readonly onBlocked?: () => void
+  /** The connection is closed, for what the text says. */
+  readonly onLost: (what: string) => void
+}
+
+/**
+ * Opens a database. It is let go where another connection wants to delete or upgrade it; what was begun still ends.
+ *
+ * @throws {@link StorageError} if there is no IndexedDB here, and what the platform throws
+ */
+export async function openDatabase(
+  name: string,
+  { version, upgrade, onBlocked, onLost }: DatabaseInit
+): Promise<IDBDatabase> {
+  if (globalThis.indexedDB === undefined) {
+    throw new StorageError('unavailable', 'there is no IndexedDB here')
+  }
+  const request = indexedDB.open(name, version)
+  request.onupgradeneeded = ({ oldVersion }) =>
+    upgrade(request.result, oldVersion, request.transaction as IDBTransaction)
+  request.onblocked = () => onBlocked?.()
+  const database = await resultOf<IDBDatabase>(request)
+  database.onversionchange = ({ newVersion }) => {
+    database.close()
+    onLost(newVersion === null ? 'deleted' : 'upgraded by another version')
+  }
+  database.onclose = () => onLost('closed by the browser')
+  return database
+}
+
+/**
+ * What a request comes to.
+ *
+ * @throws its error
+ */
+export async function resultOf<T>(request: IDBRequest): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  request.onsuccess = () => resolve(request.result as T)
+  request.onerror = () => reject(request.error)
+  return await promise
+}
+
+/** An object store, to read from in a transaction of its own. */
+export function storeOf(database: IDBDatabase, name: string): IDBObjectStore {
+  return database.transaction(name).objectStore(name)
+}
+
+/**
+ * Runs something in one transaction that changes the database. A request that fails is not the whole story: a full disk shows
+ * when the transaction is committed.
+ *
+ * @returns what `run` does, once it is durable
+ * @throws what the transaction failed with, else what `run` threw; nothing is stored then
+ */
+export async function change<T>(
+  database: IDBDatabase,
+  run: (transaction: IDBTransaction) => Promise<T>,
+  options?: IDBTransactionOptions
+): Promise<T> {
+  const stores = [...database.objectStoreNames]
+  const transaction = database.transaction(stores, 'readwrite', options)
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>()
+  transaction.oncomplete = () => resolve()
+  transaction.onabort = () => reject(transaction.error)
+  try {
+    const [result] = await Promise.all([run(transaction), done])
+    return result
+  } catch (error) {
+    try {
+      transaction.abort()
+    } catch {
+      // It has ended already.
+    }
+    await done.catch(() => {})
+    throw transaction.error ?? error
+  }
+}
