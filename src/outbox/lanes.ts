@@ -5,38 +5,36 @@ export type Deliver = (id: string, goOn: () => void) => Promise<void>
 
 /** A queue for each content topic: within one in order, beside each other freely. */
 export class Lanes {
+  /** What waits for its turn, of each topic that has something under way. */
   readonly #queues = new Map<string, OutboxEntry[]>()
-  readonly #known = new Set<string>()
+  /** By id: what waits, or is under way. */
+  readonly #deliveries = new Map<string, Promise<void> | undefined>()
   readonly #deliver: Deliver
-  #isOpen = false
 
-  /** @param deliver - does not reject, but may end early: then what it is told to end does not go on */
+  /** @param deliver - may reject, to end early: then what it is told of does not go on */
   constructor(deliver: Deliver) {
     this.#deliver = deliver
   }
 
   /** Takes in an entry, once. */
   add(entry: OutboxEntry): void {
-    if (this.#known.has(entry.id)) {
+    const { id, contentTopic } = entry
+    if (this.#deliveries.has(id)) {
       return
     }
-    this.#known.add(entry.id)
-    const queue = this.#queues.get(entry.contentTopic) ?? []
-    const place = queue.findIndex((other) => other.seq > entry.seq)
-    queue.splice(place === -1 ? queue.length : place, 0, entry)
-    const isNew = !this.#queues.has(entry.contentTopic)
-    this.#queues.set(entry.contentTopic, queue)
-    if (isNew && this.#isOpen) {
-      this.#start(entry.contentTopic, queue)
+    this.#deliveries.set(id, undefined)
+    const queue = this.#queues.get(contentTopic) ?? []
+    queue.push(entry)
+    queue.sort((a, b) => a.seq - b.seq)
+    if (!this.#queues.has(contentTopic)) {
+      this.#queues.set(contentTopic, queue)
+      this.#start(contentTopic, queue)
     }
   }
 
-  /** Begins; what is added from now on starts as it comes. */
-  open(): void {
-    this.#isOpen = true
-    for (const [topic, queue] of this.#queues) {
-      this.#start(topic, queue)
-    }
+  /** Settles once what is under way has ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#deliveries.values())
   }
 
   #start(topic: string, queue: OutboxEntry[]): void {
@@ -52,12 +50,13 @@ export class Lanes {
         this.#start(topic, queue)
       }
     }
-    this.#deliver(entry.id, goOn).then(
+    const delivery = this.#deliver(entry.id, goOn).then(
       () => {
-        this.#known.delete(entry.id)
+        this.#deliveries.delete(entry.id)
         goOn()
       },
       () => {} // ended: the queue stands still
     )
+    this.#deliveries.set(entry.id, delivery)
   }
 }

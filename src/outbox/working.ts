@@ -14,18 +14,7 @@ import type { OutboxSession } from './session.ts'
  */
 export async function work(session: OutboxSession, begin: (lanes: Lanes) => void): Promise<void> {
   const { settings, view, signal } = session
-  const underWay = new Set<Promise<void>>()
-  const lanes = new Lanes((id, goOn) => {
-    const task = deliver(session, id, goOn)
-    const done = (): boolean => underWay.delete(task)
-    underWay.add(task)
-    task.then(done, done)
-    return task
-  })
-
-  // From here on what is enqueued goes into the lanes, and so does what was there before: nothing falls between.
   const known = view.list()
-  begin(lanes)
   const entries = await settings.storage.entries()
   const stored = new Set(entries.map(({ id }) => id))
   for (const { id } of known) {
@@ -38,13 +27,18 @@ export async function work(session: OutboxSession, begin: (lanes: Lanes) => void
     view.set(entry)
     if (entry.state === 'sending') {
       // Whoever sent it did not live to see the answer.
-      lanes.add(await write(session, entry, { state: 'unknown', reason: 'interrupted' }))
-    } else if (!isFinished(entry)) {
+      await write(session, entry, { state: 'unknown', reason: 'interrupted' })
+    }
+  }
+
+  // What was taken in meanwhile is in the view as well, and all that comes from here on goes into the lanes.
+  const lanes = new Lanes((id, goOn) => deliver(session, id, goOn))
+  begin(lanes)
+  for (const entry of view.list()) {
+    if (!isFinished(entry)) {
       lanes.add(entry)
     }
   }
-  lanes.open()
-
   await delay(Infinity, signal).catch(() => {})
-  await Promise.allSettled(underWay)
+  await lanes.idle()
 }
