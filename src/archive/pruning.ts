@@ -36,8 +36,7 @@ async function keyAt(reader: Reader, index: number): Promise<Uint8Array<ArrayBuf
 
 /** Reads what it removes: that is quicker than counting what there is, before and after. */
 async function removeBefore(database: IDBDatabase, key: Uint8Array<ArrayBuffer>): Promise<number> {
-  return await change(database, async (transaction) => {
-    const store = transaction.objectStore('chunks')
+  return await change(database, ['chunks'], async (store) => {
     const kept: StoredMessage[] = []
     let removed = 0
     for (let lower = toTimeKey(MIN_TIME); compareBytes(lower, key) < 0; ) {

@@ -13,9 +13,7 @@ export async function addMessages(
   messages: readonly StoredMessage[],
   marks: readonly (readonly [string, unknown])[]
 ): Promise<Chunk[]> {
-  return await change(database, async (transaction) => {
-    const chunks = transaction.objectStore('chunks')
-    const store = transaction.objectStore('marks')
+  return await change(database, ['chunks', 'marks'], async (chunks, store) => {
     for (const [key, value] of marks) {
       if (value === undefined) {
         store.delete(key)

@@ -57,21 +57,25 @@ export function storeOf(database: IDBDatabase, name: string): IDBObjectStore {
  * Runs something in one transaction that changes the database. A request that fails is not the whole story: a full disk shows
  * when the transaction is committed.
  *
+ * @param names - of the object stores that `run` gets
  * @returns what `run` does, once it is durable
  * @throws what the transaction failed with, else what `run` threw; nothing is stored then
  */
 export async function change<T>(
   database: IDBDatabase,
-  run: (transaction: IDBTransaction) => Promise<T>,
+  names: readonly string[],
+  run: (...stores: IDBObjectStore[]) => Promise<T>,
   options?: IDBTransactionOptions
 ): Promise<T> {
-  const stores = [...database.objectStoreNames]
-  const transaction = database.transaction(stores, 'readwrite', options)
+  const transaction = database.transaction(names, 'readwrite', options)
   const { promise: done, resolve, reject } = Promise.withResolvers<void>()
   transaction.oncomplete = () => resolve()
   transaction.onabort = () => reject(transaction.error)
   try {
-    const [result] = await Promise.all([run(transaction), done])
+    const [result] = await Promise.all([
+      run(...names.map((name) => transaction.objectStore(name))),
+      done
+    ])
     return result
   } catch (error) {
     try {

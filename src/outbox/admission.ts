@@ -8,7 +8,7 @@ import { messageHash } from '../message/message-hash.ts'
 import { parseContentTopic } from '../message/topics.ts'
 import type { OutboxComponents } from './components.ts'
 import type { OutboxConfirmation, OutboxEntry, OutboxMessage } from './entry.ts'
-import { assertConfirmation, assertText, type OutboxSettings } from './init.ts'
+import { assertConfirmation, assertText, NEEDS_STORE, type OutboxSettings } from './init.ts'
 import type { EntryView } from './view.ts'
 
 /** Options of {@link Outbox.enqueue}. */
@@ -59,7 +59,7 @@ export function toDraft(
   assertConfirmation({ confirm, restamp }, components)
   const ephemeral = message.ephemeral === true
   if (ephemeral && options.confirm === 'stored') {
-    throw new InvalidArgumentError('confirm', 'cannot be had for an ephemeral message')
+    throw new InvalidArgumentError('confirm', NEEDS_STORE)
   }
   const entry: Draft['entry'] = definedOnly({
     id,

@@ -49,13 +49,7 @@ export function indexedDbStorage(name: string): OutboxStorage {
   function write<T>(
     operation: (entries: IDBObjectStore, messages: IDBObjectStore) => Promise<T>
   ): Promise<T> {
-    return use((database) =>
-      change(
-        database,
-        (stores) => operation(stores.objectStore('entries'), stores.objectStore('messages')),
-        STRICT
-      )
-    )
+    return use((database) => change(database, ['entries', 'messages'], operation, STRICT))
   }
 
   return {

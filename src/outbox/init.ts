@@ -125,6 +125,9 @@ export function assertText(text: unknown, parameter: string): void {
   }
 }
 
+/** What an error says of `confirm: 'stored'` and `restamp` where there is nothing to look up, or nowhere. */
+export const NEEDS_STORE = 'needs a store, and a message that is kept'
+
 /**
  * Checks that what is asked for can be had.
  *
@@ -138,10 +141,7 @@ export function assertConfirmation(
     throw new InvalidArgumentError('confirm', "must be 'published' or 'stored'")
   }
   if ((confirm === 'stored' || restamp) && store === undefined) {
-    throw new InvalidArgumentError(
-      confirm === 'stored' ? 'confirm' : 'restamp',
-      'needs a store client beside the light push client'
-    )
+    throw new InvalidArgumentError(confirm === 'stored' ? 'confirm' : 'restamp', NEEDS_STORE)
   }
 }
 

@@ -85,8 +85,8 @@ class DurableOutbox implements Outbox {
   readonly #view = new EntryView()
   readonly #pauses: Pauses
   readonly #closing = new AbortController()
-  /** Aborted once another tab may send. */
-  #lost = new AbortController()
+  /** Aborted at the end of {@link close}: from then on nothing is written. */
+  readonly #ended = new AbortController()
   /** Set while this tab is the one that sends. */
   #lanes: Lanes | undefined
   #channel: OutboxChannel | undefined
@@ -143,7 +143,7 @@ class DurableOutbox implements Outbox {
         })
       ))
     if (known.fingerprint !== entry.fingerprint) {
-      throw new InvalidArgumentError('id', 'is that of an entry with another message')
+      throw new InvalidArgumentError('id', 'is that of another message')
     }
     return known
   }
@@ -181,11 +181,9 @@ class DurableOutbox implements Outbox {
   async #close(): Promise<void> {
     this.#closing.abort(new ClosedError('the outbox'))
     const { storage, sleep } = this.#settings
-    const done = new AbortController()
     const ending = this.#leading.then(() => storage.close())
-    await Promise.race([ending, sleep(CLOSE_MS, done.signal)]).catch(() => {})
-    done.abort()
-    this.#lost.abort(new ClosedError('the outbox'))
+    await Promise.race([ending, sleep(CLOSE_MS, this.#ended.signal)]).catch(() => {})
+    this.#ended.abort()
     this.#channel?.close()
     this.#channel = undefined
     this.#view.listeners.clear()
@@ -196,10 +194,10 @@ class DurableOutbox implements Outbox {
     const { storage } = this.#settings
     let { locks } = this.#settings
     for (let failures = 0; !signal.aborted; failures++) {
-      const lost = new AbortController()
-      this.#lost = lost
+      const over = new AbortController()
+      const lost = AbortSignal.any([over.signal, this.#ended.signal])
       try {
-        const session = (): Promise<void> => this.#session(signal, lost.signal)
+        const session = (): Promise<void> => this.#session(signal, lost)
         await (locks === null
           ? session()
           : locks.request(`waku-light/outbox/${storage.scope}`, { signal }, session))
@@ -209,7 +207,7 @@ class DurableOutbox implements Outbox {
           locks = null // a frame with an origin of its own: there are no locks, and nobody to share a storage with
         }
       }
-      lost.abort(new ClosedError('the outbox'))
+      over.abort()
       await this.#pauses
         .wait(this.#pauses.backoffMs(failures), this.#pauses.waking, signal)
         .catch(() => {})
@@ -223,7 +221,7 @@ class DurableOutbox implements Outbox {
       view: this.#view,
       pauses: this.#pauses,
       turnstile: new Turnstile(this.#settings.maxConcurrent, Infinity),
-      tell: (ids: readonly string[]) => this.#tell(ids),
+      tell: this.#tell,
       signal: AbortSignal.any([closing, lost]),
       lost,
       lastStamp: 0n
@@ -238,11 +236,10 @@ class DurableOutbox implements Outbox {
     }
   }
 
-  #tell(ids: readonly string[]): void {
-    this.#channel?.postMessage(ids)
-  }
+  /** Tells other tabs which entries changed; none is a kick. */
+  readonly #tell = (ids: readonly string[]): void => this.#channel?.postMessage(ids)
 
-  /** Ids of entries that changed; none is a kick. */
+  /** As {@link #tell} says it in another tab. */
   readonly #onTold = ({ data }: MessageEvent<unknown>): void => {
     if (!Array.isArray(data) || this.#closing.signal.aborted) {
       return
@@ -269,12 +266,10 @@ class DurableOutbox implements Outbox {
 
   /** The tab that sends knows better of what it has, and takes in what is new. */
   #take(entry: OutboxEntry): void {
-    if (this.#lanes === undefined) {
-      this.#view.set(entry)
-    } else if (this.#view.get(entry.id) === undefined) {
+    if (this.#lanes === undefined || this.#view.get(entry.id) === undefined) {
       this.#view.set(entry)
       if (!isFinished(entry)) {
-        this.#lanes.add(entry)
+        this.#lanes?.add(entry)
       }
     }
   }

@@ -80,7 +80,7 @@ async function push(
     // The hash covers the pubsub topic, too.
     const isOther = last !== undefined && compareBytes(last.messageHash, sent.messageHash) !== 0
     if (isOver || signal.aborted || isOther) {
-      throw new StorageError('failed', 'what was sent before is not what is to be sent now')
+      throw new StorageError('failed', 'the message is not the one that was sent before')
     }
     sealing = write(session, entry, {
       state: 'sending',
