@@ -66,10 +66,8 @@ async function step(
   const expire = (reason: OutboxReason): Promise<undefined> =>
     finish(session, entry, { state: 'expired', reason })
   if (store !== undefined && entry.sent.length > 0) {
-    let isPresent: boolean
-    try {
-      isPresent = await askFor(entry, store, session.signal)
-    } catch {
+    const isPresent = await askFor(entry, store, session.signal).catch(() => undefined)
+    if (isPresent === undefined) {
       return isTooOld ? await expire('too-old') : backoff()
     }
     if (isPresent) {

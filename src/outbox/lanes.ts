@@ -1,62 +1,61 @@
-import type { OutboxEntry } from './entry.ts'
+import { isFinished } from './entry.ts'
+import type { EntryView } from './view.ts'
 
 /** Brings one entry to its end; calls `goOn` as soon as the next one of its topic may be sent. */
 export type Deliver = (id: string, goOn: () => void) => Promise<void>
 
-/** A queue for each content topic: within one in order, beside each other freely. */
+/** A lane for each content topic: within one in order, beside each other freely. */
 export class Lanes {
-  /** What waits for its turn, of each topic that has something under way. */
-  readonly #queues = new Map<string, OutboxEntry[]>()
-  /** By id: what waits, or is under way. */
-  readonly #deliveries = new Map<string, Promise<void> | undefined>()
+  readonly #view: EntryView
   readonly #deliver: Deliver
+  /** By id: what was begun, and has not come to its end. */
+  readonly #deliveries = new Map<string, Promise<void> | undefined>()
+  /** Topics whose next entry has to wait. */
+  readonly #busy = new Set<string>()
 
-  /** @param deliver - may reject, to end early: then what it is told of does not go on */
-  constructor(deliver: Deliver) {
+  /** @param deliver - may reject, to end early: then what is behind it does not go on */
+  constructor(view: EntryView, deliver: Deliver) {
+    this.#view = view
     this.#deliver = deliver
   }
 
-  /** Takes in an entry, once. */
-  add(entry: OutboxEntry): void {
-    const { id, contentTopic } = entry
-    if (this.#deliveries.has(id)) {
+  /** Begins with the next entry of a topic, if there is one and it need not wait. */
+  next(topic: string): void {
+    if (this.#busy.has(topic)) {
       return
     }
-    this.#deliveries.set(id, undefined)
-    const queue = this.#queues.get(contentTopic) ?? []
-    queue.push(entry)
-    queue.sort((a, b) => a.seq - b.seq)
-    if (!this.#queues.has(contentTopic)) {
-      this.#queues.set(contentTopic, queue)
-      this.#start(contentTopic, queue)
+    const entry = this.#view
+      .list()
+      .find(
+        (other) =>
+          other.contentTopic === topic && !isFinished(other) && !this.#deliveries.has(other.id)
+      )
+    if (entry === undefined) {
+      return
     }
+    const { id } = entry
+    this.#busy.add(topic)
+    let isDone = false
+    const goOn = (): void => {
+      if (!isDone) {
+        isDone = true
+        this.#busy.delete(topic)
+        this.next(topic)
+      }
+    }
+    this.#deliveries.set(id, undefined) // before anything of it can call back
+    const delivery = this.#deliver(id, goOn).then(
+      () => {
+        this.#deliveries.delete(id)
+        goOn()
+      },
+      () => {}
+    )
+    this.#deliveries.set(id, delivery)
   }
 
   /** Settles once what is under way has ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#deliveries.values())
-  }
-
-  #start(topic: string, queue: OutboxEntry[]): void {
-    const entry = queue.shift()
-    if (entry === undefined) {
-      this.#queues.delete(topic)
-      return
-    }
-    let isDone = false
-    const goOn = (): void => {
-      if (!isDone) {
-        isDone = true
-        this.#start(topic, queue)
-      }
-    }
-    const delivery = this.#deliver(entry.id, goOn).then(
-      () => {
-        this.#deliveries.delete(entry.id)
-        goOn()
-      },
-      () => {} // ended: the queue stands still
-    )
-    this.#deliveries.set(entry.id, delivery)
   }
 }

@@ -5,7 +5,7 @@ import { onWake } from '../lib/wake.ts'
 import { Turnstile } from '../transport/turnstile.ts'
 import { admit, type EnqueueOptions, toDraft } from './admission.ts'
 import type { OutboxComponents } from './components.ts'
-import { isFinished, type OutboxChange, type OutboxEntry, type OutboxMessage } from './entry.ts'
+import type { OutboxChange, OutboxEntry, OutboxMessage } from './entry.ts'
 import { type OutboxChannel, type OutboxInit, type OutboxSettings, toSettings } from './init.ts'
 import type { Lanes } from './lanes.ts'
 import { EntryView } from './view.ts'
@@ -268,9 +268,7 @@ class DurableOutbox implements Outbox {
   #take(entry: OutboxEntry): void {
     if (this.#lanes === undefined || this.#view.get(entry.id) === undefined) {
       this.#view.set(entry)
-      if (!isFinished(entry)) {
-        this.#lanes?.add(entry)
-      }
+      this.#lanes?.next(entry.contentTopic)
     }
   }
 }

@@ -1,6 +1,5 @@
 import { delay } from '../lib/deadline.ts'
 import { deliver } from './delivery.ts'
-import { isFinished } from './entry.ts'
 import { Lanes } from './lanes.ts'
 import { write } from './ledger.ts'
 import type { OutboxSession } from './session.ts'
@@ -9,7 +8,7 @@ import type { OutboxSession } from './session.ts'
  * Sends what there is and what comes, as the only one to do so, until the signal is aborted and all that was under way has
  * been written down.
  *
- * @param begin - gets the queues, into which new entries go from now on
+ * @param begin - gets the lanes, which are to be told of what comes from now on
  * @throws what the storage throws at the beginning
  */
 export async function work(session: OutboxSession, begin: (lanes: Lanes) => void): Promise<void> {
@@ -31,13 +30,11 @@ export async function work(session: OutboxSession, begin: (lanes: Lanes) => void
     }
   }
 
-  // What was taken in meanwhile is in the view as well, and all that comes from here on goes into the lanes.
-  const lanes = new Lanes((id, goOn) => deliver(session, id, goOn))
+  // What was taken in meanwhile is in the view as well, and the lanes are told of all that comes from here on.
+  const lanes = new Lanes(view, (id, goOn) => deliver(session, id, goOn))
   begin(lanes)
-  for (const entry of view.list()) {
-    if (!isFinished(entry)) {
-      lanes.add(entry)
-    }
+  for (const { contentTopic } of view.list()) {
+    lanes.next(contentTopic)
   }
   await delay(Infinity, signal).catch(() => {})
   await lanes.idle()
