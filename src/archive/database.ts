@@ -32,7 +32,7 @@ export async function openArchive(
         onBlocked: () => {
           isBlocked = true
         },
-        onLost: (what) => onLost(new StorageError('lost', `the database was ${what}`))
+        onLost: (newVersion) => onLost(toLostError(newVersion))
       })
       if (ended.aborted) {
         database.close()
@@ -56,13 +56,21 @@ export async function openArchive(
  * The object stores: `chunks`, each a {@link Chunk} under the key of its first message, to be found by the hashes of its
  * messages and by its inverted end; and `marks`.
  */
-function upgrade(database: IDBDatabase, oldVersion: number, stores: IDBTransaction): void {
+function upgrade({ result, transaction }: IDBOpenDBRequest, oldVersion: number): void {
   if (oldVersion < 1) {
-    const chunks = database.createObjectStore('chunks', { keyPath: 'start' })
+    const chunks = result.createObjectStore('chunks', { keyPath: 'start' })
     chunks.createIndex('hashes', 'hashes', { unique: true, multiEntry: true })
   }
   if (oldVersion < 2) {
-    stores.objectStore('chunks').createIndex('end', 'end', { unique: true })
-    database.createObjectStore('marks')
+    transaction?.objectStore('chunks').createIndex('end', 'end', { unique: true })
+    result.createObjectStore('marks')
   }
+}
+
+function toLostError(newVersion: number | null | undefined): StorageError {
+  const what = newVersion === null ? 'deleted' : 'upgraded by another version'
+  return new StorageError(
+    'lost',
+    `the database was ${newVersion === undefined ? 'closed by the browser' : what}`
+  )
 }

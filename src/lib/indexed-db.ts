@@ -4,11 +4,11 @@ import { StorageError } from '../errors.ts'
 export interface DatabaseInit {
   readonly version: number
   /** Makes the object stores, or brings those of an older version up to date; 0: there is no older one. */
-  readonly upgrade: (database: IDBDatabase, oldVersion: number, stores: IDBTransaction) => void
+  readonly upgrade: (open: IDBOpenDBRequest, oldVersion: number) => void
   /** Another connection holds an older version, and does not let go. */
   readonly onBlocked?: () => void
-  /** The connection is closed, for what the text says. */
-  readonly onLost: (what: string) => void
+  /** The connection is closed: for one that wants this version, for one that deletes (null), or by the browser. */
+  readonly onLost: (newVersion?: number | null) => void
 }
 
 /**
@@ -24,15 +24,14 @@ export async function openDatabase(
     throw new StorageError('unavailable', 'there is no IndexedDB here')
   }
   const request = indexedDB.open(name, version)
-  request.onupgradeneeded = ({ oldVersion }) =>
-    upgrade(request.result, oldVersion, request.transaction as IDBTransaction)
-  request.onblocked = () => onBlocked?.()
+  request.onupgradeneeded = ({ oldVersion }) => upgrade(request, oldVersion)
+  request.onblocked = onBlocked ?? null
   const database = await resultOf<IDBDatabase>(request)
   database.onversionchange = ({ newVersion }) => {
     database.close()
-    onLost(newVersion === null ? 'deleted' : 'upgraded by another version')
+    onLost(newVersion)
   }
-  database.onclose = () => onLost('closed by the browser')
+  database.onclose = () => onLost()
   return database
 }
 

@@ -95,10 +95,10 @@ export function indexedDbStorage(name: string): OutboxStorage {
   }
 }
 
-function createStores(database: IDBDatabase): void {
-  const entries = database.createObjectStore('entries', { keyPath: 'seq', autoIncrement: true })
+function createStores({ result }: IDBOpenDBRequest): void {
+  const entries = result.createObjectStore('entries', { keyPath: 'seq', autoIncrement: true })
   entries.createIndex('id', 'id', { unique: true })
-  database.createObjectStore('messages')
+  result.createObjectStore('messages')
 }
 
 function toStorageError(error: unknown): unknown {
