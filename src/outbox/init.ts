@@ -91,6 +91,9 @@ export type OutboxSettings = Required<Omit<OutboxInit, 'proof'>> & Pick<OutboxIn
  * @throws {@link InvalidArgumentError} naming what is wrong
  */
 export function toSettings(init: OutboxInit, components: OutboxComponents): OutboxSettings {
+  if (typeof init?.storage?.add !== 'function') {
+    throw new InvalidArgumentError('storage', 'must be an OutboxStorage')
+  }
   const settings: OutboxSettings = {
     ...OUTBOX_DEFAULTS,
     confirm: 'published',
@@ -100,10 +103,7 @@ export function toSettings(init: OutboxInit, components: OutboxComponents): Outb
     sleep: delay,
     locks: globalThis.navigator?.locks ?? null,
     createChannel: globalThis.BroadcastChannel === undefined ? null : openChannel,
-    ...(definedOnly(init) as Pick<OutboxInit, 'storage'>)
-  }
-  if (typeof settings.storage?.add !== 'function') {
-    throw new InvalidArgumentError('storage', 'must be an OutboxStorage')
+    ...definedOnly(init)
   }
   for (const name of Object.keys(OUTBOX_DEFAULTS) as (keyof typeof OUTBOX_DEFAULTS)[]) {
     if (!(settings[name] > 0 || (name === 'maxFinished' && settings[name] === 0))) {

@@ -1,61 +1,59 @@
-import { isFinished } from './entry.ts'
-import type { EntryView } from './view.ts'
-
-/** Brings one entry to its end; calls `goOn` as soon as the next one of its topic may be sent. */
-export type Deliver = (id: string, goOn: () => void) => Promise<void>
+import { deliver } from './delivery.ts'
+import { isFinished, type OutboxEntry } from './entry.ts'
+import type { OutboxSession } from './session.ts'
 
 /** A lane for each content topic: within one in order, beside each other freely. */
-export class Lanes {
-  readonly #view: EntryView
-  readonly #deliver: Deliver
-  /** By id: what was begun, and has not come to its end. */
-  readonly #deliveries = new Map<string, Promise<void> | undefined>()
-  /** Topics whose next entry has to wait. */
-  readonly #busy = new Set<string>()
+export interface Lanes {
+  /** Begins with the next entry of a topic, if there is one and it need not wait. */
+  next(topic: string): void
+  /** Settles once what is under way has ended. */
+  idle(): Promise<void>
+}
 
-  /** @param deliver - may reject, to end early: then what is behind it does not go on */
-  constructor(view: EntryView, deliver: Deliver) {
-    this.#view = view
-    this.#deliver = deliver
+/** Lanes for what is in the view of a session. After its end nothing begins any more. */
+export function createLanes(session: OutboxSession): Lanes {
+  /** By id: what was begun, and has not come to its end. */
+  const deliveries = new Map<string, Promise<void> | undefined>()
+  /** Topics whose next entry has to wait. */
+  const busy = new Set<string>()
+
+  function next(topic: string): void {
+    if (busy.has(topic)) {
+      return
+    }
+    const isNext = (entry: OutboxEntry): boolean =>
+      entry.contentTopic === topic && !isFinished(entry) && !deliveries.has(entry.id)
+    const entry = session.view.list().find(isNext)
+    if (entry !== undefined) {
+      begin(entry)
+    }
   }
 
-  /** Begins with the next entry of a topic, if there is one and it need not wait. */
-  next(topic: string): void {
-    if (this.#busy.has(topic)) {
-      return
-    }
-    const entry = this.#view
-      .list()
-      .find(
-        (other) =>
-          other.contentTopic === topic && !isFinished(other) && !this.#deliveries.has(other.id)
-      )
-    if (entry === undefined) {
-      return
-    }
-    const { id } = entry
-    this.#busy.add(topic)
+  function begin({ id, contentTopic }: OutboxEntry): void {
     let isDone = false
     const goOn = (): void => {
       if (!isDone) {
         isDone = true
-        this.#busy.delete(topic)
-        this.next(topic)
+        busy.delete(contentTopic)
+        next(contentTopic)
       }
     }
-    this.#deliveries.set(id, undefined) // before anything of it can call back
-    const delivery = this.#deliver(id, goOn).then(
+    busy.add(contentTopic)
+    deliveries.set(id, undefined) // before it can go on
+    const delivery = deliver(session, id, goOn).then(
       () => {
-        this.#deliveries.delete(id)
+        deliveries.delete(id)
         goOn()
       },
-      () => {}
+      () => {} // ended: what is behind it does not go on
     )
-    this.#deliveries.set(id, delivery)
+    deliveries.set(id, delivery)
   }
 
-  /** Settles once what is under way has ended. */
-  async idle(): Promise<void> {
-    await Promise.all(this.#deliveries.values())
+  return {
+    next,
+    async idle() {
+      await Promise.all(deliveries.values())
+    }
   }
 }

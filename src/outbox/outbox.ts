@@ -66,9 +66,6 @@ export async function createOutbox(
   if (typeof components?.lightPush?.push !== 'function') {
     throw new InvalidArgumentError('components.lightPush', 'must be a light push client')
   }
-  if (typeof init !== 'object' || init === null) {
-    throw new InvalidArgumentError('init', 'must be an object')
-  }
   const outbox = new DurableOutbox(components, toSettings(init, components))
   try {
     await outbox.open()
@@ -106,7 +103,7 @@ class DurableOutbox implements Outbox {
       this.#channel.onmessage = this.#onTold
     }
     for (const entry of await storage.entries()) {
-      this.#view.set(entry, false)
+      this.#view.set(entry)
     }
     // The tab that sends does not know of what a tab took in that crashed before it could tell.
     const pending = this.#view.pending()

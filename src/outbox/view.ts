@@ -24,14 +24,14 @@ export class EntryView {
   }
 
   /** Takes an entry in, unless it is known as it is or newer. */
-  set(entry: OutboxEntry, isNews = true): void {
+  set(entry: OutboxEntry): void {
     const previous = this.#entries.get(entry.id)
     // An id may come again once its entry is forgotten.
     if (previous?.seq === entry.seq && previous.revision >= entry.revision) {
       return
     }
     this.#entries.set(entry.id, entry)
-    for (const listener of isNews ? this.listeners : []) {
+    for (const listener of this.listeners) {
       report(listener, { entry, previousState: previous?.state })
     }
   }

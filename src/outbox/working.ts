@@ -1,6 +1,5 @@
 import { delay } from '../lib/deadline.ts'
-import { deliver } from './delivery.ts'
-import { Lanes } from './lanes.ts'
+import { createLanes, type Lanes } from './lanes.ts'
 import { write } from './ledger.ts'
 import type { OutboxSession } from './session.ts'
 
@@ -22,7 +21,6 @@ export async function work(session: OutboxSession, begin: (lanes: Lanes) => void
     }
   }
   for (const entry of entries) {
-    signal.throwIfAborted()
     view.set(entry)
     if (entry.state === 'sending') {
       // Whoever sent it did not live to see the answer.
@@ -31,7 +29,7 @@ export async function work(session: OutboxSession, begin: (lanes: Lanes) => void
   }
 
   // What was taken in meanwhile is in the view as well, and the lanes are told of all that comes from here on.
-  const lanes = new Lanes(view, (id, goOn) => deliver(session, id, goOn))
+  const lanes = createLanes(session)
   begin(lanes)
   for (const { contentTopic } of view.list()) {
     lanes.next(contentTopic)
