@@ -101,27 +101,20 @@ function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Lets an entry in, if there is room; what is on its way into the storage counts.
+ * Checks that there is room for an entry; what is on its way into the storage counts.
  *
- * @throws {@link LimitExceededError} at once
+ * @throws {@link LimitExceededError}
  */
-export async function admit<T>(
+export function assertRoom(
   view: EntryView,
   { maxEntries, maxBytes }: OutboxSettings,
-  entry: Draft['entry'],
-  add: () => Promise<T>
-): Promise<T> {
+  entry: Draft['entry']
+): void {
   const pending = [...view.pending(), entry]
   if (pending.length > maxEntries) {
     throw new LimitExceededError(`the outbox holds ${maxEntries} entries`, maxEntries)
   }
   if (pending.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > maxBytes) {
     throw new LimitExceededError(`the outbox holds ${maxBytes} bytes`, maxBytes)
-  }
-  view.arriving.add(entry)
-  try {
-    return await add()
-  } finally {
-    view.arriving.delete(entry)
   }
 }

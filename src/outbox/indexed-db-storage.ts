@@ -111,7 +111,7 @@ function toStorageError(error: unknown): unknown {
   }
   return new StorageError(
     name === 'VersionError' ? 'newer-schema' : 'failed',
-    `the outbox cannot be read or written: ${message}`,
+    `the database failed: ${message}`,
     { cause: error }
   )
 }

@@ -3,7 +3,7 @@ import { withSignals } from '../lib/deadline.ts'
 import { Pauses } from '../lib/pauses.ts'
 import { onWake } from '../lib/wake.ts'
 import { Turnstile } from '../transport/turnstile.ts'
-import { admit, type EnqueueOptions, toDraft } from './admission.ts'
+import { assertRoom, type Draft, type EnqueueOptions, toDraft } from './admission.ts'
 import type { OutboxComponents } from './components.ts'
 import type { OutboxChange, OutboxEntry, OutboxMessage } from './entry.ts'
 import { type OutboxChannel, type OutboxInit, type OutboxSettings, toSettings } from './init.ts'
@@ -122,24 +122,10 @@ class DurableOutbox implements Outbox {
   }
 
   async enqueue(given: OutboxMessage, options: EnqueueOptions = {}): Promise<OutboxEntry> {
-    const { signal: closing } = this.#closing
-    closing.throwIfAborted()
-    const { storage } = this.#settings
-    const { entry, message } = toDraft(given, options, this.#settings, this.#components)
-    const { id } = entry
-    const known =
-      this.#view.get(id) ??
-      (await admit(this.#view, this.#settings, entry, () =>
-        withSignals([closing, options.signal], async () => {
-          const added = await storage.add(entry, message)
-          if (!closing.aborted) {
-            this.#take(added)
-            this.#tell([id])
-          }
-          return added
-        })
-      ))
-    if (known.fingerprint !== entry.fingerprint) {
+    this.#closing.signal.throwIfAborted()
+    const draft = toDraft(given, options, this.#settings, this.#components)
+    const known = this.#view.get(draft.entry.id) ?? (await this.#add(draft, options.signal))
+    if (known.fingerprint !== draft.entry.fingerprint) {
       throw new InvalidArgumentError('id', 'is that of another message')
     }
     return known
@@ -230,6 +216,24 @@ class DurableOutbox implements Outbox {
       await withSignals([lost], () => work(session, begin))
     } finally {
       this.#lanes = undefined
+    }
+  }
+
+  async #add({ entry, message }: Draft, signal: AbortSignal | undefined): Promise<OutboxEntry> {
+    const closing = this.#closing.signal
+    assertRoom(this.#view, this.#settings, entry)
+    this.#view.arriving.add(entry)
+    try {
+      return await withSignals([closing, signal], async () => {
+        const added = await this.#settings.storage.add(entry, message)
+        if (!closing.aborted) {
+          this.#take(added)
+          this.#tell([added.id])
+        }
+        return added
+      })
+    } finally {
+      this.#view.arriving.delete(entry)
     }
   }
 
