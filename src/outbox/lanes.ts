@@ -1,3 +1,4 @@
+import { delay } from '../lib/deadline.ts'
 import { deliver } from './delivery.ts'
 import { isFinished, type OutboxEntry } from './entry.ts'
 import type { OutboxSession } from './session.ts'
@@ -6,11 +7,11 @@ import type { OutboxSession } from './session.ts'
 export interface Lanes {
   /** Begins with the next entry of a topic, if there is one and it need not wait. */
   next(topic: string): void
-  /** Settles once what is under way has ended. */
+  /** Settles once the session is over, and what was under way has been written down. */
   idle(): Promise<void>
 }
 
-/** Lanes for what is in the view of a session. After its end nothing begins any more. */
+/** Begins to send what is in the view of a session. */
 export function createLanes(session: OutboxSession): Lanes {
   /** By id: what was begun, and has not come to its end. */
   const deliveries = new Map<string, Promise<void> | undefined>()
@@ -50,9 +51,13 @@ export function createLanes(session: OutboxSession): Lanes {
     deliveries.set(id, delivery)
   }
 
+  for (const { contentTopic } of session.view.list()) {
+    next(contentTopic)
+  }
   return {
     next,
     async idle() {
+      await delay(Infinity, session.signal).catch(() => {})
       await Promise.all(deliveries.values())
     }
   }

@@ -7,9 +7,9 @@ import { assertRoom, type Draft, type EnqueueOptions, toDraft } from './admissio
 import type { OutboxComponents } from './components.ts'
 import type { OutboxChange, OutboxEntry, OutboxMessage } from './entry.ts'
 import { type OutboxChannel, type OutboxInit, type OutboxSettings, toSettings } from './init.ts'
-import type { Lanes } from './lanes.ts'
+import { createLanes, type Lanes } from './lanes.ts'
+import { recover } from './recovery.ts'
 import { EntryView } from './view.ts'
-import { work } from './working.ts'
 
 /** How long {@link Outbox.close} waits for what is under way, in milliseconds. */
 const CLOSE_MS = 3_000
@@ -209,11 +209,14 @@ class DurableOutbox implements Outbox {
       lost,
       lastStamp: 0n
     }
-    const begin = (lanes: Lanes): void => {
-      this.#lanes = lanes
-    }
     try {
-      await withSignals([lost], () => work(session, begin))
+      await withSignals([lost], async () => {
+        await recover(session)
+        lost.throwIfAborted() // the next session may be under way
+        const lanes = createLanes(session)
+        this.#lanes = lanes
+        await lanes.idle()
+      })
     } finally {
       this.#lanes = undefined
     }

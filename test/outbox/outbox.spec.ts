@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { isWakuLightError } from 'waku-light/errors'
 import { toHex } from 'waku-light/message'
-import { isFinished, type Outbox, type OutboxEntry } from 'waku-light/outbox'
+import { isFinished, type Outbox, type OutboxEntry, type OutboxLocks } from 'waku-light/outbox'
 import { failure, failureOf } from '../helpers/collect.ts'
 import { breakable, flush, START, statesOf, Tab, TOPICS, text, World } from './world.ts'
 
@@ -465,7 +465,55 @@ describe('createOutbox', () => {
     })
   })
 
+  describe('a lock that is stolen', () => {
+    it('while the storage is read, leaves the session that follows alone', async () => {
+      const { promise: reading, resolve: readOn } = Promise.withResolvers<void>()
+      let reads = 0
+      const storage = {
+        ...world.storage,
+        entries: async () => {
+          reads++
+          if (reads === 2) {
+            await reading // of the first session
+          }
+          return await world.storage.entries()
+        }
+      }
+      let requests = 0
+      const locks: OutboxLocks = {
+        request: async (_name, _options, callback) => {
+          requests++
+          if (requests === 1) {
+            callback().catch(() => {})
+            throw new Error('stolen')
+          }
+          await callback()
+        }
+      }
+      const outbox = await create(new Tab(), { storage, locks })
+      await world.clock.pass(60_000)
+      expect([requests, reads]).to.deep.equal([2, 3])
+      readOn()
+      await flush()
+      const { id } = await outbox.enqueue(text('one'))
+      await world.clock.pass(1_000)
+      expect(entryOf(outbox, id).state).to.equal('published')
+    })
+  })
+
   describe('memory', () => {
+    it('forgets the oldest of those that were given up where their content is too large', async () => {
+      world.pushes = ['refused', 'refused', 'accepted', 'refused']
+      const large = { ...text(''), payload: new Uint8Array(400) }
+      const outbox = await create(new Tab(), { maxBytes: 1_000 })
+      for (let index = 0; index < 4; index++) {
+        await outbox.enqueue(large, { id: `${index}` })
+        await world.clock.pass(200)
+      }
+      expect(outbox.list().map(({ id }) => id)).to.deep.equal(['1', '2', '3'])
+      expect(await outbox.message('1')).to.deep.equal(large)
+    })
+
     it('forgets the oldest of those that are finished', async () => {
       const outbox = await create(new Tab(), { maxFinished: 3 })
       const other = await create()
