@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
+import { definedOnly } from '../lib/defined.ts'
 import { toNanoseconds } from '../lib/time.ts'
 import { MESSAGE_HASH_BYTES } from '../message/message-hash.ts'
 import type { StoredMessage } from '../store/page.ts'
@@ -36,17 +37,12 @@ export function timeOf({ timestamp = 0n }: ArchivePosition): bigint {
   return timestamp
 }
 
-function toArchiveKey(message: StoredMessage): ArchiveKey {
-  const { messageHash, pubsubTopic, contentTopic } = message
-  return { timestamp: timeOf(message), messageHash, pubsubTopic, contentTopic }
-}
-
 /** The same walk without content. */
 export async function* toArchiveKeys(
   messages: AsyncIterable<StoredMessage>
 ): AsyncGenerator<ArchiveKey> {
-  for await (const message of messages) {
-    yield toArchiveKey(message)
+  for await (const { timestamp = 0n, messageHash, pubsubTopic, contentTopic } of messages) {
+    yield { timestamp, messageHash, pubsubTopic, contentTopic }
   }
 }
 
@@ -82,23 +78,22 @@ function toEntry(message: StoredMessage): StoredMessage {
   if (timestamp !== undefined) {
     toNanoseconds(timestamp, 'message.timestamp')
   }
-  return {
+  return definedOnly({
     messageHash: toHash(messageHash, 'message.messageHash'),
     pubsubTopic,
     contentTopic,
-    payload: copyBytes(payload, 'message.payload'),
-    ...(timestamp === undefined ? undefined : { timestamp }),
-    ...(version === undefined ? undefined : { version }),
-    ...(meta === undefined ? undefined : { meta: copyBytes(meta, 'message.meta') }),
-    ...(rateLimitProof === undefined
-      ? undefined
-      : { rateLimitProof: copyBytes(rateLimitProof, 'message.rateLimitProof') })
-  }
+    payload: copyBytes(payload, 'payload'),
+    timestamp,
+    version,
+    meta: meta === undefined ? undefined : copyBytes(meta, 'meta'),
+    rateLimitProof:
+      rateLimitProof === undefined ? undefined : copyBytes(rateLimitProof, 'rateLimitProof')
+  })
 }
 
-function copyBytes(bytes: Uint8Array<ArrayBuffer>, parameter: string): Uint8Array<ArrayBuffer> {
+function copyBytes(bytes: Uint8Array<ArrayBuffer>, field: string): Uint8Array<ArrayBuffer> {
   if (!(bytes instanceof Uint8Array)) {
-    throw new InvalidArgumentError(parameter, 'must be a Uint8Array')
+    throw new InvalidArgumentError(`message.${field}`, 'must be a Uint8Array')
   }
   return bytes.slice()
 }

@@ -1,7 +1,6 @@
 import { compareBytes, toHex } from '../lib/bytes.ts'
 import { resultOf, storeOf } from '../lib/indexed-db.ts'
 import type { StoredMessage } from '../store/page.ts'
-import type { ArchivePosition } from './archive.ts'
 import { CHUNK_SPAN, type Chunk, fromChunk } from './chunk.ts'
 import { compareOrder } from './entries.ts'
 import { invertKey, toTimeKey } from './keys.ts'
@@ -31,13 +30,15 @@ export async function* walkChunks(
         ? await reader((database) => readChunks(database, forward, lower, !isFirst, upper, limit))
         : []
     isFirst = false
+    let edge: StoredMessage | undefined
     for (const chunk of chunks) {
-      pending.push(...fromChunk(chunk).filter(matches))
+      const messages = fromChunk(chunk)
+      pending.push(...messages.filter(matches))
       lower = chunk[forward ? 'start' : 'end']
+      // What is not read yet begins after the beginning of the chunk read last.
+      edge = chunks.length < limit ? undefined : messages.at(forward ? 0 : -1)
     }
     pending.sort(order)
-    // What is not read yet begins after the beginning of the chunk read last.
-    const edge = chunks.length < limit ? undefined : beginningOf(chunks.at(-1) as Chunk, forward)
     const ready = edge === undefined ? pending : pending.filter((entry) => order(entry, edge) <= 0)
     pending = pending.slice(ready.length)
     for (const entry of ready) {
@@ -105,12 +106,4 @@ async function readChunks(
   const range = IDBKeyRange.bound(lower, upper, isOpen, true)
   const store = storeOf(database, 'chunks')
   return await resultOf((forward ? store : store.index('end')).getAll(range, limit))
-}
-
-function beginningOf(chunk: Chunk, forward: boolean): ArchivePosition {
-  const index = forward ? 0 : -1
-  return {
-    timestamp: chunk.contents.at(index)?.timestamp,
-    messageHash: chunk.hashes.at(index) as Uint8Array
-  }
 }

@@ -82,7 +82,6 @@ export async function change<T>(
     } catch {
       // It has ended already.
     }
-    await done.catch(() => {})
     throw transaction.error ?? error
   }
 }

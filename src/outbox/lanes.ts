@@ -15,11 +15,11 @@ export interface Lanes {
 export function createLanes(session: OutboxSession): Lanes {
   /** By id: what was begun, and has not come to its end. */
   const deliveries = new Map<string, Promise<void> | undefined>()
-  /** Topics whose next entry has to wait. */
-  const busy = new Set<string>()
+  /** By topic: the entry that the next one has to wait for. */
+  const heads = new Map<string, string>()
 
   function next(topic: string): void {
-    if (busy.has(topic)) {
+    if (heads.has(topic)) {
       return
     }
     const isNext = (entry: OutboxEntry): boolean =>
@@ -31,15 +31,13 @@ export function createLanes(session: OutboxSession): Lanes {
   }
 
   function begin({ id, contentTopic }: OutboxEntry): void {
-    let isDone = false
     const goOn = (): void => {
-      if (!isDone) {
-        isDone = true
-        busy.delete(contentTopic)
+      if (heads.get(contentTopic) === id) {
+        heads.delete(contentTopic)
         next(contentTopic)
       }
     }
-    busy.add(contentTopic)
+    heads.set(contentTopic, id)
     deliveries.set(id, undefined) // before it can go on
     const delivery = deliver(session, id, goOn).then(
       () => {
