@@ -33,13 +33,14 @@ export async function send(
   entry: OutboxEntry,
   backoff: () => Wait
 ): Promise<Wait | undefined> {
-  const { settings } = session
+  const { settings, view } = session
   const message = await settings.storage.message(entry.id)
   if (message === undefined) {
     return await finish(session, entry, { state: 'expired', reason: 'lost' })
   }
-  const { result, current } = await push(session, entry, message)
+  const result = await push(session, entry, message)
   const { status } = result
+  const current = view.get(entry.id) ?? entry // as it was sealed
   if (status === 'published') {
     if (current.confirm === status) {
       return await finish(session, current, { state: status })
@@ -67,7 +68,7 @@ async function push(
   session: OutboxSession,
   entry: OutboxEntry,
   message: OutboxMessage
-): Promise<{ result: Result; current: OutboxEntry }> {
+): Promise<Result> {
   const { settings, components, signal } = session
   const last = entry.state === 'queued' ? undefined : entry.sent.at(-1)
   const timestamp = last?.timestamp ?? stamp(session)
@@ -109,8 +110,8 @@ async function push(
   }
   // A write under way is waited for, so that the next one comes after it; one that has not begun does not begin.
   isOver = true
-  const sealed = await sealing?.catch(() => undefined)
-  return { result, current: sealed ?? entry }
+  await sealing?.catch(() => {})
+  return result
 }
 
 /** Now, but each message of its own: the same content twice in a millisecond is two messages. */
