@@ -14,7 +14,7 @@ export interface Lanes {
 /** Begins to send what is in the view of a session. */
 export function createLanes(session: OutboxSession): Lanes {
   /** By id: what was begun, and has not come to its end. */
-  const deliveries = new Map<string, Promise<void> | undefined>()
+  const deliveries = new Map<string, Promise<void>>()
   /** By topic: the entry that the next one has to wait for. */
   const heads = new Map<string, string>()
 
@@ -38,18 +38,19 @@ export function createLanes(session: OutboxSession): Lanes {
       }
     }
     heads.set(contentTopic, id)
-    deliveries.set(id, undefined) // before it can go on
-    const delivery = deliver(session, id, goOn).then(
-      () => {
-        deliveries.delete(id)
-        goOn()
-      },
-      () => {} // ended: what is behind it does not go on
-    )
+    const delivery = Promise.resolve() // it is noted before it begins, and can go on
+      .then(() => deliver(session, id, goOn))
+      .then(
+        () => {
+          deliveries.delete(id)
+          goOn()
+        },
+        () => {} // ended: what is behind it does not go on
+      )
     deliveries.set(id, delivery)
   }
 
-  for (const { contentTopic } of session.view.list()) {
+  for (const { contentTopic } of session.view.pending()) {
     next(contentTopic)
   }
   return {
