@@ -223,16 +223,13 @@ class DurableOutbox implements Outbox {
   }
 
   async #add({ entry, message }: Draft, signal: AbortSignal | undefined): Promise<OutboxEntry> {
-    const closing = this.#closing.signal
     assertRoom(this.#view, this.#settings, entry)
     this.#view.arriving.add(entry)
     try {
-      return await withSignals([closing, signal], async () => {
+      return await withSignals([this.#closing.signal, signal], async () => {
         const added = await this.#settings.storage.add(entry, message)
-        if (!closing.aborted) {
-          this.#take(added)
-          this.#tell([added.id])
-        }
+        this.#take(added)
+        this.#tell([added.id])
         return added
       })
     } finally {
@@ -258,9 +255,6 @@ class DurableOutbox implements Outbox {
 
   async #refresh(id: string): Promise<void> {
     const entry = await this.#settings.storage.entry(id)
-    if (this.#closing.signal.aborted) {
-      return
-    }
     if (entry !== undefined) {
       this.#take(entry)
     } else if (this.#lanes === undefined) {
