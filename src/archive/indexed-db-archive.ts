@@ -1,4 +1,5 @@
-import { InvalidArgumentError, type StorageError } from '../errors.ts'
+import type { StorageError } from '../errors.ts'
+import { assertText } from '../lib/checks.ts'
 import { report } from '../lib/report.ts'
 import type { Archive } from './archive.ts'
 import { openArchive } from './database.ts'
@@ -43,9 +44,7 @@ export async function createIndexedDbArchive(
   init: IndexedDbArchiveInit = {}
 ): Promise<Archive> {
   const { timeoutMs = INDEXED_DB_DEFAULTS.timeoutMs, signal, onLost } = init
-  if (typeof name !== 'string' || name === '') {
-    throw new InvalidArgumentError('name', 'must be a non-empty string')
-  }
+  assertText('name', name)
   const ended = new AbortController()
   const database = await openArchive(name, {
     timeoutMs,

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { assertInteger } from '../lib/checks.ts'
 import { toNanoseconds } from '../lib/time.ts'
 import type { PruneLimits } from './archive.ts'
 
@@ -14,8 +15,8 @@ export function toPruneLimits({ before, maxCount = Infinity }: PruneLimits): {
   if (before === undefined && maxCount === Infinity) {
     throw new InvalidArgumentError('limits', 'must have `before` or `maxCount`')
   }
-  if (!(maxCount === Infinity || (Number.isInteger(maxCount) && maxCount >= 0))) {
-    throw new InvalidArgumentError('limits.maxCount', 'must be an integer that is not negative')
+  if (maxCount !== Infinity) {
+    assertInteger('limits.maxCount', maxCount, 0)
   }
   return {
     before: before === undefined ? undefined : toNanoseconds(before, 'limits.before'),

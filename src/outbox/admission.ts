@@ -1,5 +1,6 @@
 import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
+import { assertObject, assertText } from '../lib/checks.ts'
 import { definedOnly } from '../lib/defined.ts'
 import { createRequestId } from '../lib/random.ts'
 import { fromMilliseconds } from '../lib/time.ts'
@@ -8,7 +9,7 @@ import { messageHash } from '../message/message-hash.ts'
 import { parseContentTopic } from '../message/topics.ts'
 import type { OutboxComponents } from './components.ts'
 import type { OutboxConfirmation, OutboxEntry, OutboxMessage } from './entry.ts'
-import { assertConfirmation, assertText, NEEDS_STORE, type OutboxSettings } from './init.ts'
+import { assertConfirmation, NEEDS_STORE, type OutboxSettings } from './init.ts'
 import type { EntryView } from './view.ts'
 
 /** Options of {@link Outbox.enqueue}. */
@@ -47,14 +48,15 @@ export function toDraft(
 ): Draft {
   const { id = createRequestId(), pubsubTopic } = options
   const { confirm = settings.confirm, restamp = settings.restamp } = options
-  assertText(id, 'id')
-  assertText(pubsubTopic, 'pubsubTopic')
+  assertText('id', id)
   const enqueuedAtMs = settings.now()
   const message = toMessage(given)
   const stamped = { ...message, timestamp: fromMilliseconds(enqueuedAtMs) }
   assertMessage(stamped, settings.maxMessageBytes)
   if (pubsubTopic === undefined) {
     parseContentTopic(message.contentTopic, 'message.contentTopic')
+  } else {
+    assertText('pubsubTopic', pubsubTopic)
   }
   assertConfirmation({ confirm, restamp }, components)
   const ephemeral = message.ephemeral === true
@@ -80,9 +82,7 @@ export function toDraft(
 }
 
 function toMessage(given: OutboxMessage): WakuMessage {
-  if (typeof given !== 'object' || given === null) {
-    throw new InvalidArgumentError('message', 'must be an object')
-  }
+  assertObject('message', given)
   const { contentTopic, payload, meta, version, ephemeral } = given
   if ((given as { timestamp?: unknown }).timestamp !== undefined) {
     throw new InvalidArgumentError('message.timestamp', 'is set when it is sent; leave it out')

@@ -1,7 +1,7 @@
 import { isWakuLightError, StorageError, StorageFullError } from '../errors.ts'
+import { assertText } from '../lib/checks.ts'
 import { change, openDatabase, resultOf, storeOf } from '../lib/indexed-db.ts'
 import type { OutboxEntry } from './entry.ts'
-import { assertText } from './init.ts'
 import type { OutboxStorage } from './storage.ts'
 
 /** What is written must be on the disk before the network may see it. */
@@ -21,7 +21,7 @@ const STRICT: IDBTransactionOptions = { durability: 'strict' }
  * ```
  */
 export function indexedDbStorage(name: string): OutboxStorage {
-  assertText(name ?? '', 'name')
+  assertText('name', name)
   let opened: Promise<IDBDatabase> | undefined
 
   function open(): Promise<IDBDatabase> {

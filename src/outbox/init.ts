@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { assertPositive } from '../lib/checks.ts'
 import { delay } from '../lib/deadline.ts'
 import { definedOnly } from '../lib/defined.ts'
 import type { RateLimitProver } from '../light-push/light-push-client.ts'
@@ -105,24 +106,10 @@ export function toSettings(init: OutboxInit, components: OutboxComponents): Outb
     createChannel: globalThis.BroadcastChannel === undefined ? null : openChannel,
     ...definedOnly(init)
   }
-  for (const name of Object.keys(OUTBOX_DEFAULTS) as (keyof typeof OUTBOX_DEFAULTS)[]) {
-    if (!(settings[name] > 0 || (name === 'maxFinished' && settings[name] === 0))) {
-      throw new InvalidArgumentError(name, 'must be a positive number')
-    }
-  }
+  const maxFinished = settings.maxFinished === 0 ? 1 : settings.maxFinished // none is fine as well
+  assertPositive({ ...settings, maxFinished }, Object.keys(OUTBOX_DEFAULTS))
   assertConfirmation(settings, components)
   return settings
-}
-
-/**
- * Checks a text; undefined is one that was left out.
- *
- * @throws {@link InvalidArgumentError} if it is empty or no string
- */
-export function assertText(text: unknown, parameter: string): void {
-  if (text !== undefined && (typeof text !== 'string' || text === '')) {
-    throw new InvalidArgumentError(parameter, 'must be a non-empty string')
-  }
 }
 
 /** What an error says of `confirm: 'stored'` and `restamp` where there is nothing to look up, or nowhere. */
