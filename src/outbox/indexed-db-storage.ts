@@ -60,9 +60,9 @@ export function indexedDbStorage(name: string): OutboxStorage {
         if (existing !== undefined) {
           return existing
         }
+        const adding = entries.add(entry) // the key generator sets its seq
         messages.put(message, entry.id)
-        const seq = await resultOf<number>(entries.add(entry)) // of the key generator
-        return { ...entry, seq }
+        return { ...entry, seq: await resultOf<number>(adding) }
       }),
     put: (entry, dropContent) =>
       write(async (entries, messages) => {

@@ -88,6 +88,14 @@ describe('indexedDbStorage in a browser', () => {
     await Promise.all([one.close(), two.close()])
   })
 
+  it('stores nothing of an entry whose content cannot be stored', async () => {
+    const storage = indexedDbStorage(newName())
+    const content = { ...text('x'), meta: (() => {}) as unknown as Uint8Array }
+    await failureOf('ERR_STORAGE', () => storage.add(draft('x'), content))
+    expect(await storage.entries()).to.deep.equal([])
+    await storage.close()
+  })
+
   it('lets go when the database is deleted, and begins anew', async () => {
     const name = newName()
     const storage = indexedDbStorage(name)
