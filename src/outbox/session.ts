@@ -1,5 +1,5 @@
 import type { Pauses } from '../lib/pauses.ts'
-import type { Turnstile } from '../transport/turnstile.ts'
+import type { Turnstile } from '../lib/turnstile.ts'
 import type { OutboxComponents } from './components.ts'
 import type { OutboxSettings } from './init.ts'
 import type { EntryView } from './view.ts'

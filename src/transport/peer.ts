@@ -1,10 +1,10 @@
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { hasErrorCode, isWakuLightError, type WakuLightError } from '../errors.ts'
+import { Turnstile } from '../lib/turnstile.ts'
 import { type AddressPolicy, parseServiceAddress } from './addresses.ts'
 import type { ServicePeer } from './service-peers.ts'
 import { Standing } from './standing.ts'
-import { Turnstile } from './turnstile.ts'
 
 /** How to build a {@link Peer}. */
 export interface PeerInit {

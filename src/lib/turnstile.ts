@@ -1,5 +1,5 @@
 import { LimitExceededError } from '../errors.ts'
-import { withSignals } from '../lib/deadline.ts'
+import { withSignals } from './deadline.ts'
 
 /** Lets a bounded number of tasks run at a time; the others wait in line, first come first served. */
 export class Turnstile {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Turnstile } from '../../src/transport/turnstile.ts'
-import { caught, countedSignal } from './helpers/caught.ts'
+import { Turnstile } from '../../src/lib/turnstile.ts'
+import { caught, countedSignal } from '../transport/helpers/caught.ts'
 
 const { signal } = new AbortController()
 
