@@ -1,10 +1,13 @@
-import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
+import { InvalidArgumentError, InvalidMessageError, LimitExceededError } from '../errors.ts'
+import { smallVarint, varintEnd } from './fields.ts'
 
 /** The largest time that nine varint bytes hold; the reference node reads no more of them. */
 const MAX_SYNC_TIME = 2n ** 63n - 1n
 
 const MAX_VARINT_BYTES = 9
-const HASH_BYTES = 32
+
+/** Bytes of a hash or a fingerprint. */
+export const HASH_BYTES = 32
 
 /** Reads a payload of Waku Sync from its start to its end. */
 export class SyncReader {
@@ -17,63 +20,60 @@ export class SyncReader {
     return this.bytes.length - this.#position
   }
 
-  /** The next byte. */
-  byte(what: string): number {
-    const byte = this.bytes[this.#position]
-    if (byte === undefined) {
-      throw new InvalidMessageError(`${what} is truncated`)
-    }
-    this.#position++
-    return byte
-  }
-
   /** The next bytes: a view, not a copy. */
-  view(length: number, what: string): Uint8Array {
+  view(length: number): Uint8Array {
     if (length > this.remaining) {
-      throw new InvalidMessageError(`${what} is truncated`)
+      throw new InvalidMessageError('a payload is truncated')
     }
     const start = this.#position
     this.#position += length
     return this.bytes.subarray(start, this.#position)
   }
 
+  /** The next byte. */
+  byte(): number {
+    return this.view(1)[0] as number
+  }
+
   /** The next 32 bytes: a copy, so that a hash that is kept does not keep its frame. */
-  hash(what: string): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.view(HASH_BYTES, what))
+  hash(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.view(HASH_BYTES))
   }
 
   /** The next varint, of at most nine bytes and no longer than it need be. */
-  varint(what: string): bigint {
-    let low = 0
-    let high = 0
-    for (let index = 0; index < MAX_VARINT_BYTES; index++) {
-      const byte = this.byte(what)
-      if (index < 4) {
-        low += (byte & 0x7f) * 2 ** (7 * index)
-      } else {
-        high += (byte & 0x7f) * 2 ** (7 * index - 28)
-      }
-      if (byte < 0x80) {
-        if (byte === 0 && index > 0) {
-          throw new InvalidMessageError(`${what} is an overlong varint`)
-        }
-        return high === 0 ? BigInt(low) : (BigInt(high) << 28n) | BigInt(low)
-      }
+  varint(): bigint {
+    const { bytes } = this
+    let at = this.#position
+    const end = varintEnd(bytes, at, bytes.length, MAX_VARINT_BYTES)
+    this.#position = end
+    let value = 0n
+    for (let shift = 0n; at < end; at += 4, shift += 28n) {
+      value |= BigInt(smallVarint(bytes, at, Math.min(at + 4, end))) << shift
     }
-    throw new InvalidMessageError(`${what} is longer than ${MAX_VARINT_BYTES} bytes`)
+    return value
   }
 
-  /** As {@link varint}, for a count, a length or a number: anything over 53 bits comes back as `Infinity`. */
-  count(what: string): number {
-    const value = this.varint(what)
-    return value > BigInt(Number.MAX_SAFE_INTEGER) ? Infinity : Number(value)
+  /** The next varint as a number; beyond 53 bits about that number. */
+  number(): number {
+    return Number(this.varint())
+  }
+
+  /**
+   * The next varint, which says how many of something follow.
+   *
+   * @throws {@link LimitExceededError} for more than `limit`
+   */
+  count(limit: number, what: string): number {
+    const count = this.number()
+    assertLimit(count, limit, what)
+    return count
   }
 
   /** The next varint as a step from a time. */
-  time(previous: bigint, what: string): bigint {
-    const time = previous + this.varint(what)
+  time(previous: bigint): bigint {
+    const time = previous + this.varint()
     if (time > MAX_SYNC_TIME) {
-      throw new InvalidMessageError(`${what} exceeds 63 bits`)
+      throw new InvalidMessageError('a time exceeds 63 bits')
     }
     return time
   }
@@ -99,9 +99,7 @@ export class SyncWriter {
 
   /** A hash or a fingerprint. */
   hash(bytes: Uint8Array, parameter: string): void {
-    if (bytes.length !== HASH_BYTES) {
-      throw new InvalidArgumentError(parameter, `must have ${HASH_BYTES} bytes`)
-    }
+    assertHash(bytes, parameter)
     this.view(bytes)
   }
 
@@ -138,5 +136,19 @@ export class SyncWriter {
 export function assertSyncTime(time: bigint, parameter: string): void {
   if (typeof time !== 'bigint' || time < 0n || time > MAX_SYNC_TIME) {
     throw new InvalidArgumentError(parameter, 'must be a bigint from 0 to 2^63 - 1')
+  }
+}
+
+/** Throws unless a hash has its length. */
+export function assertHash(hash: Uint8Array, parameter: string): void {
+  if (hash.length !== HASH_BYTES) {
+    throw new InvalidArgumentError(parameter, `must have ${HASH_BYTES} bytes`)
+  }
+}
+
+/** Throws where there is too much of something. */
+export function assertLimit(count: number, limit: number, what: string): void {
+  if (count > limit) {
+    throw new LimitExceededError(`more than ${limit} ${what}`, limit)
   }
 }

@@ -1,10 +1,9 @@
-import { InvalidArgumentError, InvalidMessageError, LimitExceededError } from '../errors.ts'
+import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
-import { assertSyncTime, type SyncReader, type SyncWriter } from './sync-bytes.ts'
+import { assertLimit, assertSyncTime, HASH_BYTES, type SyncReader, type SyncWriter } from './sync-bytes.ts'
 import { compareSyncIds, type RangeBounds, type SyncId, type SyncRange } from './sync-payload.ts'
 
 const TYPES = ['skip', 'fingerprint', 'item-set'] as const
-const HASH_BYTES = 32
 
 /** Writes a range; its lower bound is where the one before it ended. */
 export function writeRange(writer: SyncWriter, range: SyncRange): void {
@@ -42,42 +41,40 @@ export function writeRange(writer: SyncWriter, range: SyncRange): void {
   }
 }
 
-/** Reads the range that starts at `lower`. */
+/** Reads the range that starts at `lower`; `maxItems` counts those of the ranges before it as well. */
 export function readRange(
   reader: SyncReader,
   lower: bigint,
-  itemsLeft: number,
+  itemsBefore: number,
   maxItems: number
 ): SyncRange {
-  const upper = reader.time(lower, 'upper bound')
+  const upper = reader.time(lower)
   const bounds =
     upper === lower ? { lower, upper, upperHash: readUpperHash(reader) } : { lower, upper }
-  const type = TYPES[reader.byte('range type')]
+  const type = TYPES[reader.byte()]
   switch (type) {
     case 'skip':
       return { ...bounds, type }
     case 'fingerprint':
-      return { ...bounds, type, fingerprint: reader.hash('fingerprint') }
+      return { ...bounds, type, fingerprint: reader.hash() }
     case 'item-set': {
-      const count = reader.count('item count')
-      if (count > itemsLeft) {
-        throw new LimitExceededError(`more than ${maxItems} items`, maxItems)
-      }
+      const count = reader.number()
+      assertLimit(itemsBefore + count, maxItems, 'items')
       if (count * (HASH_BYTES + 1) > reader.remaining) {
-        throw new InvalidMessageError('item set is truncated')
+        throw new InvalidMessageError('an item set is truncated')
       }
       const items: SyncId[] = []
       let previous: SyncId | undefined
       for (let index = 0; index < count; index++) {
-        const timestamp = reader.time(previous?.timestamp ?? 0n, 'item time')
-        const item = { timestamp, hash: reader.hash('item hash') }
+        const timestamp = reader.time(previous?.timestamp ?? 0n)
+        const item = { timestamp, hash: reader.hash() }
         if (!isBetween(item, previous, bounds)) {
           throw new InvalidMessageError('items do not ascend within the bounds of their range')
         }
         items.push(item)
         previous = item
       }
-      const reconciled = reader.byte('reconciled flag')
+      const reconciled = reader.byte()
       if (reconciled > 1) {
         throw new InvalidMessageError('the reconciled flag is neither 0 nor 1')
       }
@@ -89,12 +86,12 @@ export function readRange(
 }
 
 function readUpperHash(reader: SyncReader): Uint8Array {
-  const length = reader.byte('length of an upper hash')
+  const length = reader.byte()
   const upperHash = new Uint8Array(HASH_BYTES)
   if (length > HASH_BYTES) {
     throw new InvalidMessageError('an upper hash is longer than 32 bytes')
   }
-  upperHash.set(reader.view(length, 'upper hash'))
+  upperHash.set(reader.view(length))
   if (upperHash.every((byte) => byte === 0)) {
     throw new InvalidMessageError('the bounds of a range do not ascend')
   }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, InvalidMessageError, LimitExceededError } from '../errors.ts'
+import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
 import { decodeText } from './fields.ts'
 import type { SyncReader, SyncWriter } from './sync-bytes.ts'
@@ -42,46 +42,34 @@ function readTopics(
   reader: SyncReader,
   { maxTopics, maxTopicBytes }: SyncPayloadLimits
 ): readonly string[] {
-  const count = checkedCount(reader.count('topic count'), maxTopics, 'topics')
   const topics: string[] = []
-  for (let index = 0; index < count; index++) {
-    const length = checkedCount(reader.count('topic length'), maxTopicBytes, 'bytes of a topic')
-    topics.push(toTopic(reader.view(length, 'topic')))
+  for (let left = reader.count(maxTopics, 'topics'); left > 0; left--) {
+    const bytes = reader.view(reader.count(maxTopicBytes, 'bytes of a topic'))
+    const topic = decodeText(bytes, 'a topic')
+    if (!isTopic(topic)) {
+      throw new InvalidMessageError('a topic is empty or unprintable')
+    }
+    topics.push(topic)
   }
   return topics
 }
 
 /** Reads the header of the older layout. */
 export function readShardScope(reader: SyncReader, limits: SyncPayloadLimits): ShardScope {
-  const clusterId = checkedNumber(reader.count('cluster'))
-  const count = checkedCount(reader.count('shard count'), limits.maxTopics, 'shards')
+  const clusterId = readNumber(reader)
   const shards: number[] = []
-  for (let index = 0; index < count; index++) {
-    shards.push(checkedNumber(reader.count('shard')))
+  for (let left = reader.count(limits.maxTopics, 'shards'); left > 0; left--) {
+    shards.push(readNumber(reader))
   }
   return { layout: 'shards', clusterId, shards }
 }
 
-function checkedCount(count: number, limit: number, what: string): number {
-  if (count > limit) {
-    throw new LimitExceededError(`more than ${limit} ${what}`, limit)
-  }
-  return count
-}
-
-function checkedNumber(value: number): number {
-  if (value > 0xffff) {
+function readNumber(reader: SyncReader): number {
+  const number = reader.number()
+  if (number > 0xffff) {
     throw new InvalidMessageError('a cluster or shard exceeds 16 bits')
   }
-  return value
-}
-
-function toTopic(bytes: Uint8Array): string {
-  const topic = decodeText(bytes, 'a topic')
-  if (!isTopic(topic)) {
-    throw new InvalidMessageError('a topic is empty or unprintable')
-  }
-  return topic
+  return number
 }
 
 /** Control characters are what a shard list of the older layout would make of a topic. */

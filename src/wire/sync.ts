@@ -1,5 +1,5 @@
-import { InvalidArgumentError, isWakuLightError, LimitExceededError } from '../errors.ts'
-import { assertSyncTime, SyncReader, SyncWriter } from './sync-bytes.ts'
+import { InvalidArgumentError, isWakuLightError } from '../errors.ts'
+import { assertLimit, assertSyncTime, SyncReader, SyncWriter } from './sync-bytes.ts'
 import {
   type EmptySyncPayload,
   SYNC_PAYLOAD_LIMITS,
@@ -73,10 +73,7 @@ export function decodeSyncPayload(
   if (bytes.length === 1 && bytes[0] === NO_RANGES) {
     return 'no-ranges'
   }
-  if (bytes.length > limits.maxPayloadBytes) {
-    const { maxPayloadBytes } = limits
-    throw new LimitExceededError(`a payload exceeds ${maxPayloadBytes} bytes`, maxPayloadBytes)
-  }
+  assertLimit(bytes.length, limits.maxPayloadBytes, 'bytes in a payload')
   if (layout !== undefined) {
     return decodeLayout(bytes, limits, layout === 'topics' ? readTopicScope : readShardScope)
   }
@@ -98,16 +95,13 @@ function decodeLayout(
 ): SyncPayload {
   const reader = new SyncReader(bytes)
   const scope = readScope(reader, limits)
-  let lower = reader.time(0n, 'base time')
+  let lower = reader.time(0n)
   const ranges: SyncRange[] = []
-  let itemsLeft = limits.maxItems
+  let items = 0
   while (reader.remaining > 0) {
-    if (ranges.length === limits.maxRanges) {
-      throw new LimitExceededError(`more than ${limits.maxRanges} ranges`, limits.maxRanges)
-    }
-    const range = readRange(reader, lower, itemsLeft, limits.maxItems)
-    ranges.push(range)
-    itemsLeft -= range.type === 'item-set' ? range.items.length : 0
+    const range = readRange(reader, lower, items, limits.maxItems)
+    assertLimit(ranges.push(range), limits.maxRanges, 'ranges')
+    items += range.type === 'item-set' ? range.items.length : 0
     lower = range.upper
   }
   return { scope, ranges }
