@@ -7,7 +7,7 @@ import type { StoredMessage } from '../store/page.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import type { SyncProgress, SyncRejection } from './progress.ts'
 import type { SyncWindow } from './sync-session.ts'
-import type { SyncFilter } from './topic-table.ts'
+import { type SyncFilter, type SyncTopics, toTest } from './topic-table.ts'
 
 /** How {@link Intake} is made. */
 export interface IntakeInit {
@@ -32,6 +32,7 @@ export class Intake {
   /** How many messages were new. */
   received = 0
   readonly #init: IntakeInit
+  readonly #allows: (topics: SyncTopics) => boolean
   readonly #missing = new Map<string, Uint8Array>()
   readonly #taken = new Set<string>()
   #isStrict = false
@@ -40,6 +41,7 @@ export class Intake {
 
   constructor(init: IntakeInit) {
     this.#init = init
+    this.#allows = toTest(init.filter)
     this.peerId = init.peerId
   }
 
@@ -75,7 +77,7 @@ export class Intake {
     message: WakuMessage,
     sizeBytes: number
   ): StoredMessage | SyncRejection {
-    const { window, filter, maxMessages, maxBytes } = this.#init
+    const { window, maxMessages, maxBytes } = this.#init
     const { contentTopic, timestamp = 0n, meta, ephemeral } = message
     if (contentTopic === '' || ephemeral === true || (meta?.length ?? 0) > MAX_META_BYTES) {
       return 'invalid'
@@ -83,8 +85,7 @@ export class Intake {
     if (
       timestamp < window.timeStart ||
       timestamp >= window.timeEnd ||
-      !allows(filter.pubsubTopics, pubsubTopic) ||
-      !allows(filter.contentTopics, contentTopic)
+      !this.#allows({ pubsubTopic, contentTopic })
     ) {
       return 'outside'
     }
@@ -128,10 +129,6 @@ export class Intake {
       }
     }
   }
-}
-
-function allows(list: readonly string[], topic: string): boolean {
-  return list.length === 0 || list.includes(topic)
 }
 
 /** The sessions that go on, and those that ended a short time ago, by peer. */

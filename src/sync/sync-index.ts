@@ -1,21 +1,8 @@
 import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
+import { assertHash, assertSyncTime, HASH_BYTES } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
+import { ENTRY_WORDS, Entries, HASH_OFFSET, HASH_WORDS, KEY_WORDS } from './entries.ts'
 import { type SyncFilter, type SyncTopics, TopicTable } from './topic-table.ts'
-import {
-  createLeaf,
-  ENTRY_WORDS,
-  HASH_OFFSET,
-  HASH_WORDS,
-  hasKey,
-  insertEntry,
-  joinNodes,
-  KEY_WORDS,
-  type Node,
-  placeAt,
-  pruneBefore,
-  summarizeBefore
-} from './tree.ts'
-
 /** From (`lower`, hash 0) inclusive to (`upper`, `upperHash` or hash 0) exclusive. */
 export interface SyncBounds {
   readonly lower: bigint
@@ -40,14 +27,15 @@ export interface SyncIndexInit {
   readonly maxEntries?: number
 }
 
-const HASH_BYTES = 32
-const MAX_TIME = 2n ** 63n - 1n
+/** The one that sorts before all others. */
+const NO_HASH = /* @__PURE__ */ new Uint8Array(HASH_BYTES)
 
 /**
  * What an archive holds, as far as Waku Sync has to know: times, hashes and topics of its messages, in order.
  *
- * Insertion, pruning and questions about a range take logarithmic time. An entry takes 53 bytes where entries come in
- * order, 64 where they come in no order, at most 95; each pair of topics in use is kept once besides.
+ * Insertion, pruning and questions about a range take logarithmic time, the first question after a change besides a step for
+ * each hundred entries or so. An entry takes 53 bytes where entries come in order, 64 where they come in no order, at most
+ * 95; each pair of topics in use is kept once besides.
  *
  * @example
  * ```ts
@@ -59,8 +47,8 @@ const MAX_TIME = 2n ** 63n - 1n
 export class SyncIndex {
   readonly #maxEntries: number
   readonly #topics = new TopicTable()
+  readonly #entries = new Entries()
   readonly #entry = new Uint32Array(ENTRY_WORDS)
-  #root: Node = createLeaf()
 
   constructor({ maxEntries = 1_000_000 }: SyncIndexInit = {}) {
     if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
@@ -71,7 +59,7 @@ export class SyncIndex {
 
   /** How many entries there are. */
   get size(): number {
-    return this.#root.count
+    return this.#entries.count
   }
 
   /**
@@ -83,13 +71,13 @@ export class SyncIndex {
    */
   insert(id: SyncId, topics: SyncTopics): boolean {
     const entry = this.#toKey(id.timestamp, id.hash)
-    if (this.size >= this.#maxEntries && !hasKey(this.#root, entry)) {
+    if (this.size >= this.#maxEntries && !this.#entries.has(entry)) {
       const limit = this.#maxEntries
       throw new LimitExceededError(`the sync index is full with ${limit} entries`, limit)
     }
     const topicId = this.#topics.acquire(topics)
     entry[KEY_WORDS] = topicId
-    const inserted = this.#insertWords(entry)
+    const inserted = this.#entries.insert(entry)
     if (!inserted) {
       this.#topics.release(topicId)
     }
@@ -98,7 +86,7 @@ export class SyncIndex {
 
   /** Whether a message is there. */
   has({ timestamp, hash }: SyncId): boolean {
-    return hasKey(this.#root, this.#toKey(timestamp, hash))
+    return this.#entries.has(this.#toKey(timestamp, hash))
   }
 
   /**
@@ -111,32 +99,33 @@ export class SyncIndex {
     for (const { words, offset } of this.#places(0, count)) {
       this.#topics.release(words[offset + KEY_WORDS] as number)
     }
-    this.#root = pruneBefore(this.#root, this.#toKey(before))
+    this.#entries.pruneBefore(this.#toKey(before))
     return count
   }
 
   /** How many entries are older than a time. */
   rank(timestamp: bigint): number {
-    return this.#rank(timestamp)
+    return this.#sumBefore(timestamp)
   }
 
   /** The time of the entry at a rank, from 0 to the size, exclusive. */
   timeAt(rank: number): bigint {
-    const { words, offset } = placeAt(this.#root, rank)
+    const { words, offset } = this.#entries.placeAt(rank)
     return toTime(words, offset)
   }
 
   /** Count and fingerprint of a range. */
   summarize({ lower, upper, upperHash }: SyncBounds): SyncSummary {
-    const xor = new Uint32Array(HASH_WORDS)
-    const before = summarizeBefore(this.#root, this.#toKey(lower), xor)
-    const count = summarizeBefore(this.#root, this.#toKey(upper, upperHash), xor) - before
-    return { count, fingerprint: toBytes(xor, 0) }
+    const sum = new Uint32Array(HASH_WORDS)
+    const before = this.#sumBefore(lower, undefined, sum)
+    const count = this.#sumBefore(upper, upperHash, sum) - before
+    return { count, fingerprint: toBytes(sum, 0) }
   }
 
   /** The entries of a range, in order. Nothing may be inserted or pruned meanwhile. */
   *entries({ lower, upper, upperHash }: SyncBounds): Generator<SyncId, void, undefined> {
-    for (const { words, offset } of this.#places(this.rank(lower), this.#rank(upper, upperHash))) {
+    const to = this.#sumBefore(upper, upperHash)
+    for (const { words, offset } of this.#places(this.rank(lower), to)) {
       yield { timestamp: toTime(words, offset), hash: toBytes(words, offset + HASH_OFFSET) }
     }
   }
@@ -153,27 +142,20 @@ export class SyncIndex {
     const selected = new SyncIndex({ maxEntries: this.#maxEntries })
     for (const { words, offset } of this.#places(this.rank(lower), this.rank(upper))) {
       if (allowed.has(words[offset + KEY_WORDS] as number)) {
-        selected.#insertWords(words.subarray(offset, offset + ENTRY_WORDS))
+        selected.#entries.insert(words.subarray(offset, offset + ENTRY_WORDS))
       }
     }
     return selected
   }
 
-  #rank(timestamp: bigint, hash?: Uint8Array): number {
-    return summarizeBefore(this.#root, this.#toKey(timestamp, hash), new Uint32Array(HASH_WORDS))
-  }
-
-  #insertWords(entry: Uint32Array): boolean {
-    const inserted = insertEntry(this.#root, entry)
-    if (typeof inserted === 'object') {
-      this.#root = joinNodes(this.#root, inserted)
-    }
-    return inserted !== false
+  /** Counts the entries before a time and a hash, and adds their hashes to a sum. */
+  #sumBefore(timestamp: bigint, hash?: Uint8Array, sum = new Uint32Array(HASH_WORDS)): number {
+    return this.#entries.sumBefore(this.#toKey(timestamp, hash), sum)
   }
 
   *#places(from: number, to: number): Generator<{ words: Uint32Array; offset: number }> {
     for (let rank = from; rank < to; ) {
-      const { words, offset, length } = placeAt(this.#root, rank)
+      const { words, offset, length } = this.#entries.placeAt(rank)
       const end = Math.min(length, to - rank)
       for (let entry = 0; entry < end; entry++) {
         yield { words, offset: offset + entry * ENTRY_WORDS }
@@ -183,25 +165,19 @@ export class SyncIndex {
   }
 
   /** The words of a time and a hash; the same array every time. */
-  #toKey(timestamp: bigint, hash?: Uint8Array): Uint32Array {
-    if (typeof timestamp !== 'bigint' || timestamp < 0n || timestamp > MAX_TIME) {
-      throw new InvalidArgumentError('timestamp', 'must be a bigint from 0 to 2^63 - 1')
-    }
-    if (hash !== undefined && hash.length !== HASH_BYTES) {
-      throw new InvalidArgumentError('hash', `must have ${HASH_BYTES} bytes`)
-    }
+  #toKey(timestamp: bigint, hash: Uint8Array = NO_HASH): Uint32Array {
+    assertSyncTime(timestamp, 'timestamp')
+    assertHash(hash, 'hash')
     const words = this.#entry
     words[0] = Number(timestamp >> 32n)
     words[1] = Number(timestamp & 0xffffffffn)
     for (let word = 0; word < HASH_WORDS; word++) {
       const at = 4 * word
       words[HASH_OFFSET + word] =
-        hash === undefined
-          ? 0
-          : ((hash[at] as number) << 24) |
-            ((hash[at + 1] as number) << 16) |
-            ((hash[at + 2] as number) << 8) |
-            (hash[at + 3] as number)
+        ((hash[at] as number) << 24) |
+        ((hash[at + 1] as number) << 16) |
+        ((hash[at + 2] as number) << 8) |
+        (hash[at + 3] as number)
     }
     return words
   }

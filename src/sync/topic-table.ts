@@ -10,53 +10,58 @@ export interface SyncFilter {
   readonly contentTopics: readonly string[]
 }
 
+/** Tells whether a filter allows a message. */
+export function toTest({
+  pubsubTopics,
+  contentTopics
+}: SyncFilter): (topics: SyncTopics) => boolean {
+  const pubsub = new Set(pubsubTopics)
+  const content = new Set(contentTopics)
+  return ({ pubsubTopic, contentTopic }) =>
+    (pubsub.size === 0 || pubsub.has(pubsubTopic)) &&
+    (content.size === 0 || content.has(contentTopic))
+}
+
+interface Pair extends SyncTopics {
+  readonly id: number
+  readonly key: string
+  /** Entries that use it. */
+  count: number
+}
+
 /** Small numbers for pairs of topics, each kept while entries use it. */
 export class TopicTable {
-  readonly #ids = new Map<string, number>()
-  readonly #pairs: (SyncTopics | undefined)[] = []
-  readonly #counts: number[] = []
-  readonly #free: number[] = []
+  readonly #byKey = new Map<string, Pair>()
+  readonly #byId = new Map<number, Pair>()
+  /** None comes again: four billion, as many as an entry has room for, are enough. */
+  #nextId = 0
 
   /** The number of a pair, which counts one more entry now. */
   acquire({ pubsubTopic, contentTopic }: SyncTopics): number {
     const key = `${pubsubTopic}\n${contentTopic}`
-    let id = this.#ids.get(key)
-    if (id === undefined) {
-      id = this.#free.pop() ?? this.#pairs.length
-      this.#ids.set(key, id)
-      this.#pairs[id] = { pubsubTopic, contentTopic }
-      this.#counts[id] = 0
+    let pair = this.#byKey.get(key)
+    if (pair === undefined) {
+      pair = { pubsubTopic, contentTopic, id: this.#nextId++, key, count: 0 }
+      this.#byKey.set(key, pair)
+      this.#byId.set(pair.id, pair)
     }
-    this.#counts[id] = (this.#counts[id] ?? 0) + 1
-    return id
+    pair.count++
+    return pair.id
   }
 
   /** One entry less uses the number. */
   release(id: number): void {
-    const pair = this.#pairs[id]
-    const count = (this.#counts[id] ?? 0) - 1
-    this.#counts[id] = count
-    if (count === 0 && pair !== undefined) {
-      this.#ids.delete(`${pair.pubsubTopic}\n${pair.contentTopic}`)
-      this.#pairs[id] = undefined
-      this.#free.push(id)
+    const pair = this.#byId.get(id)
+    if (pair !== undefined && --pair.count === 0) {
+      this.#byKey.delete(pair.key)
+      this.#byId.delete(id)
     }
   }
 
   /** Which numbers a filter allows; undefined if all that are in use. */
-  select({ pubsubTopics, contentTopics }: SyncFilter): ReadonlySet<number> | undefined {
-    const pubsub = new Set(pubsubTopics)
-    const content = new Set(contentTopics)
-    const allowed = new Set<number>()
-    for (const [id, pair] of this.#pairs.entries()) {
-      if (
-        pair !== undefined &&
-        (pubsub.size === 0 || pubsub.has(pair.pubsubTopic)) &&
-        (content.size === 0 || content.has(pair.contentTopic))
-      ) {
-        allowed.add(id)
-      }
-    }
-    return allowed.size === this.#ids.size ? undefined : allowed
+  select(filter: SyncFilter): ReadonlySet<number> | undefined {
+    const pairs = [...this.#byId.values()]
+    const allowed = pairs.filter(toTest(filter))
+    return allowed.length === pairs.length ? undefined : new Set(allowed.map(({ id }) => id))
   }
 }

@@ -1,6 +1,12 @@
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
-import { assertLimit, assertSyncTime, HASH_BYTES, type SyncReader, type SyncWriter } from './sync-bytes.ts'
+import {
+  assertLimit,
+  assertSyncTime,
+  HASH_BYTES,
+  type SyncReader,
+  type SyncWriter
+} from './sync-bytes.ts'
 import { compareSyncIds, type RangeBounds, type SyncId, type SyncRange } from './sync-payload.ts'
 
 const TYPES = ['skip', 'fingerprint', 'item-set'] as const
