@@ -1,4 +1,5 @@
-import { LimitExceededError } from '../errors.ts'
+import { compareBytes } from '../lib/bytes.ts'
+import { assertLimit } from '../wire/sync-bytes.ts'
 import type { FingerprintRange, ItemSetRange, SyncId, SyncRange } from '../wire/sync-payload.ts'
 import { compareByTime } from './compare.ts'
 import { MIN_FINGERPRINT_SPAN, splitRange } from './split.ts'
@@ -21,13 +22,6 @@ export interface AnswerTuning {
 const ITEM_BYTES = 38
 const RANGE_BYTES = 8
 const FINGERPRINT_BYTES = 40
-
-/** Items of adjacent times at which the sides differ. */
-interface Piece {
-  readonly lower: bigint
-  upper: bigint
-  readonly items: SyncId[]
-}
 
 /**
  * Our answer to the ranges of one payload. It sends fingerprints rather than lists, and answers a list with the times alone
@@ -71,7 +65,8 @@ export class Answer {
   skip({ lower, upper }: SyncBounds): void {
     const last = this.ranges.at(-1)
     if (last?.type === 'skip') {
-      this.ranges[this.ranges.length - 1] = { type: 'skip', lower: last.lower, upper }
+      this.ranges.pop()
+      this.ranges.push({ ...last, upper })
     } else if (lower < upper) {
       this.ranges.push({ type: 'skip', lower, upper })
     }
@@ -82,7 +77,8 @@ export class Answer {
     let { lower } = bounds
     for (const upper of [...splitRange(this.#index, bounds, maxParts), bounds.upper]) {
       const { fingerprint } = this.#index.summarize({ lower, upper })
-      this.#put({ type: 'fingerprint', lower, upper, fingerprint }, FINGERPRINT_BYTES)
+      this.ranges.push({ type: 'fingerprint', lower, upper, fingerprint })
+      this.#sizeBytes += FINGERPRINT_BYTES
       lower = upper
     }
   }
@@ -90,84 +86,66 @@ export class Answer {
   #addFingerprint(range: FingerprintRange): void {
     const { count, fingerprint } = this.#index.summarize(range)
     const { maxListedItems, maxParts } = this.#tuning
-    if (fingerprint.every((byte, index) => byte === range.fingerprint[index])) {
+    const parts = Math.min(maxParts, Math.ceil(Math.sqrt(count)))
+    if (compareBytes(fingerprint, range.fingerprint) === 0) {
       this.skip(range)
     } else if (this.#mayPutOff(range)) {
       this.addParts(range, 1)
+    } else if (count > maxListedItems && splitRange(this.#index, range, parts).length > 0) {
+      this.addParts(range, parts)
     } else {
-      const parts = Math.min(maxParts, Math.ceil(Math.sqrt(count)))
-      if (count > maxListedItems && splitRange(this.#index, range, parts).length > 0) {
-        this.addParts(range, parts)
-      } else {
-        this.#putItems(range, [...this.#index.entries(range)], false)
-      }
+      this.#list(range, false, [...this.#index.entries(range)])
     }
   }
 
   #addItemSet(range: ItemSetRange): void {
+    const { reconciled, upper, upperHash } = range
     let done = range.lower
+    /** Items of adjacent times at which the sides differ. */
     let piece: Piece | undefined
-    const close = (upTo: bigint): void => {
-      if (piece !== undefined) {
-        this.skip({ lower: done, upper: piece.lower })
-        this.#putItems(piece, piece.items, true)
-        done = piece.upper
-        piece = undefined
-      }
-      this.skip({ lower: done, upper: upTo })
-      done = upTo
-    }
     for (const group of compareByTime(this.#index.entries(range), range.items)) {
-      const { timestamp, held, toSend, toFetch } = group
-      if (!range.reconciled && this.#mayPutOff({ lower: timestamp, upper: range.upper }, piece)) {
-        close(timestamp)
-        this.addParts({ lower: timestamp, upper: range.upper }, 1)
+      const { timestamp: lower, held, toSend, toFetch } = group
+      if (!reconciled && this.#mayPutOff({ lower, upper })) {
+        this.skip({ lower: done, upper: lower })
+        this.addParts({ lower, upper }, 1)
         return
       }
-      this.#found(toSend, toFetch)
-      if (toFetch.length === 0 && (toSend.length === 0 || !this.#tuning.tellAll)) {
-        close(timestamp)
-      } else if (!range.reconciled && range.upperHash === undefined) {
-        piece ??= { lower: timestamp, upper: timestamp, items: [] }
-        piece.upper = timestamp + 1n
+      this.toSend.push(...toSend)
+      this.toFetch.push(...toFetch)
+      const { maxDifferences, tellAll } = this.#tuning
+      assertLimit(this.toSend.length + this.toFetch.length, maxDifferences, 'differences')
+      if (reconciled || (toFetch.length === 0 && (toSend.length === 0 || !tellAll))) {
+        piece = undefined
+      } else {
+        if (piece === undefined) {
+          this.skip({ lower: done, upper: lower })
+          piece = this.#list({ lower, upper: lower, upperHash }, true, [])
+        }
+        done = upperHash === undefined ? lower + 1n : lower
+        piece.upper = done
         piece.items.push(...held)
-      } else if (!range.reconciled) {
-        this.#putItems(range, [...this.#index.entries(range)], true)
+        this.#sizeBytes += held.length * ITEM_BYTES
       }
     }
-    close(range.upper)
-  }
-
-  #found(toSend: readonly SyncId[], toFetch: readonly SyncId[]): void {
-    const { maxDifferences } = this.#tuning
-    this.toSend.push(...toSend)
-    this.toFetch.push(...toFetch)
-    if (this.toSend.length + this.toFetch.length > maxDifferences) {
-      throw new LimitExceededError(`more than ${maxDifferences} differences`, maxDifferences)
-    }
+    this.skip({ lower: done, upper })
   }
 
   /**
    * Whether the answer is long enough, and the range wide enough, to leave it for the next one. Skips do not count, so that
    * every answer gets something done.
    */
-  #mayPutOff({ lower, upper }: SyncBounds, piece?: Piece): boolean {
-    const sizeBytes = this.#sizeBytes + (piece?.items.length ?? 0) * ITEM_BYTES
-    return sizeBytes > this.#tuning.maxReplyBytes && upper - lower >= MIN_FINGERPRINT_SPAN
+  #mayPutOff({ lower, upper }: SyncBounds): boolean {
+    return this.#sizeBytes > this.#tuning.maxReplyBytes && upper - lower >= MIN_FINGERPRINT_SPAN
   }
 
-  #putItems(
-    { lower, upper, upperHash }: SyncBounds,
-    items: readonly SyncId[],
-    reconciled: boolean
-  ): void {
-    const bounds = upperHash === undefined ? { lower, upper } : { lower, upper, upperHash }
-    const sizeBytes = RANGE_BYTES + items.length * ITEM_BYTES
-    this.#put({ type: 'item-set', ...bounds, items, reconciled }, sizeBytes)
-  }
-
-  #put(range: SyncRange, sizeBytes: number): void {
+  /** Lists what we hold in a range. */
+  #list({ lower, upper, upperHash }: SyncBounds, reconciled: boolean, items: SyncId[]): Piece {
+    const range: Piece = { type: 'item-set', lower, upper, upperHash, items, reconciled }
     this.ranges.push(range)
-    this.#sizeBytes += sizeBytes
+    this.#sizeBytes += RANGE_BYTES + items.length * ITEM_BYTES
+    return range
   }
 }
+
+/** A list that may still grow. */
+type Piece = Omit<ItemSetRange, 'upper' | 'items'> & { upper: bigint; readonly items: SyncId[] }

@@ -11,51 +11,43 @@ export interface TimeGroup {
   readonly toFetch: readonly SyncId[]
 }
 
+/** Comes after all that is in a list. */
+const END: SyncId = { timestamp: 2n ** 64n, hash: /* @__PURE__ */ new Uint8Array() }
+
 /** Compares two ascending lists, one group for each time at which either side holds something. */
 export function* compareByTime(
   ours: Iterator<SyncId, unknown>,
   theirs: readonly SyncId[]
 ): Generator<TimeGroup, void, undefined> {
-  let mine = take(ours)
-  let index = 0
-  for (;;) {
-    const their = theirs[index]
-    const timestamp = compare(mine, their) <= 0 ? mine?.timestamp : their?.timestamp
-    if (timestamp === undefined) {
+  const next = (): SyncId => {
+    const result = ours.next()
+    return result.done === true ? END : result.value
+  }
+  let mine = next()
+  for (let index = 0; ; ) {
+    let their = theirs[index] ?? END
+    const { timestamp } = compareSyncIds(mine, their) < 0 ? mine : their
+    if (timestamp === END.timestamp) {
       return
     }
     const held: SyncId[] = []
     const toSend: SyncId[] = []
     const toFetch: SyncId[] = []
-    for (let other = their; mine?.timestamp === timestamp || other?.timestamp === timestamp; ) {
-      const order = compare(mine, other)
-      if (order <= 0 && mine !== undefined) {
-        held.push(mine)
-        if (order < 0) {
-          toSend.push(mine)
-        }
-        mine = take(ours)
+    while (mine.timestamp === timestamp || their.timestamp === timestamp) {
+      const order = compareSyncIds(mine, their)
+      if (order < 0) {
+        toSend.push(mine)
+      } else if (order > 0) {
+        toFetch.push(their)
       }
-      if (order >= 0 && other !== undefined) {
-        if (order > 0) {
-          toFetch.push(other)
-        }
-        other = theirs[++index]
+      if (order <= 0) {
+        held.push(mine)
+        mine = next()
+      }
+      if (order >= 0) {
+        their = theirs[++index] ?? END
       }
     }
     yield { timestamp, held, toSend, toFetch }
   }
-}
-
-function take(ids: Iterator<SyncId, unknown>): SyncId | undefined {
-  const result = ids.next()
-  return result.done === true ? undefined : result.value
-}
-
-/** As `compareSyncIds`, with the end of a list after everything. */
-function compare(mine: SyncId | undefined, their: SyncId | undefined): number {
-  if (mine === undefined || their === undefined) {
-    return mine === their ? 0 : mine === undefined ? 1 : -1
-  }
-  return compareSyncIds(mine, their)
 }
