@@ -3,19 +3,6 @@ import type { SyncId } from '../wire/sync-payload.ts'
 import type { Frames } from './frames.ts'
 import type { SyncOutcome, SyncSession } from './sync-session.ts'
 
-/** How {@link reconcile} goes about it. */
-export interface ReconcileInit {
-  readonly frames: Pick<Frames, 'read' | 'write'>
-  readonly session: SyncSession
-  /** The first payload of an initiator; absent for a responder. */
-  readonly first?: Uint8Array | undefined
-  /** The peer's first payload, where it has been read already. */
-  readonly opening?: Uint8Array | undefined
-  /** For each payload of the peer, in milliseconds. */
-  readonly replyTimeoutMs: number
-  readonly onRound: (rounds: number) => void
-}
-
 /** What the sides found out. */
 export interface Reconciliation {
   /** `unanswered`: the peer closed the stream before the end. */
@@ -26,38 +13,55 @@ export interface Reconciliation {
 }
 
 /**
+ * Reads a payload; undefined if the peer closed the stream.
+ *
+ * @throws {@link TimeoutError} if it takes too long, what the stream throws, or the signal's own reason
+ */
+export async function readPayload(
+  frames: Pick<Frames, 'read'>,
+  replyTimeoutMs: number,
+  signal: AbortSignal
+): Promise<Uint8Array | undefined> {
+  return await withDeadline('sync reply', { signal }, replyTimeoutMs, (within) =>
+    frames.read(within)
+  )
+}
+
+/**
  * Talks over a stream until a session is over; the stream is the caller's to close.
  *
- * @throws {@link TimeoutError} if a payload takes too long, what {@link SyncSession.process} and the stream throw, or the
- * signal's own reason
+ * @param opening - the peer's first payload, for a responder; an initiator opens the session
+ * @throws as {@link readPayload}, and what {@link SyncSession.process} throws
  */
 export async function reconcile(
-  { frames, session, first, opening, replyTimeoutMs, onRound }: ReconcileInit,
+  frames: Pick<Frames, 'read' | 'write'>,
+  session: SyncSession,
+  opening: Uint8Array | undefined,
+  replyTimeoutMs: number,
+  onRound: (rounds: number) => void,
   signal: AbortSignal
 ): Promise<Reconciliation> {
   let toSend: readonly SyncId[] = []
   let toFetch: readonly SyncId[] = []
-  let outcome: Reconciliation['outcome'] | undefined
-  let [reply, received] = [first, opening]
+  if (opening === undefined) {
+    await frames.write(session.open(), signal)
+  }
+  let payload = opening
   for (let rounds = 0; ; ) {
-    if (reply !== undefined) {
-      await frames.write(reply, signal)
-    }
-    if (outcome !== undefined) {
-      return { outcome, rounds, toSend, toFetch }
-    }
-    received ??= await withDeadline('sync reply', { signal }, replyTimeoutMs, (within) =>
-      frames.read(within)
-    )
-    if (received === undefined) {
+    payload ??= await readPayload(frames, replyTimeoutMs, signal)
+    if (payload === undefined) {
       return { outcome: 'unanswered', rounds, toSend, toFetch }
     }
-    const step = session.process(received)
+    const step = session.process(payload)
     onRound(++rounds)
     toSend = [...toSend, ...step.toSend]
     toFetch = [...toFetch, ...step.toFetch]
-    reply = step.reply
-    outcome = step.outcome
-    received = undefined
+    if (step.reply !== undefined) {
+      await frames.write(step.reply, signal)
+    }
+    if (step.outcome !== undefined) {
+      return { outcome: step.outcome, rounds, toSend, toFetch }
+    }
+    payload = undefined
   }
 }

@@ -1,22 +1,22 @@
 import { LimitExceededError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
-import { withSignals } from '../lib/deadline.ts'
+import { Pauses } from '../lib/pauses.ts'
 import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
 import type { StoredMessage } from '../store/page.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
+import type { Holdings } from './holdings.ts'
+import type { SyncSettings } from './init.ts'
 import type { SyncProgress, SyncRejection } from './progress.ts'
 import type { SyncWindow } from './sync-session.ts'
-import { type SyncFilter, type SyncTopics, toTest } from './topic-table.ts'
+import { type SyncTopics, toTest } from './topic-table.ts'
 
 /** How {@link Intake} is made. */
 export interface IntakeInit {
+  readonly settings: SyncSettings
+  readonly holdings: Pick<Holdings, 'add'>
   readonly peerId: string
   readonly window: SyncWindow
-  readonly filter: SyncFilter
-  /** How many messages, and bytes of them, the session takes. */
-  readonly maxMessages: number
-  readonly maxBytes: number
   /** Told what happens in the session. */
   readonly tell: (event: SyncProgress) => void
 }
@@ -27,22 +27,24 @@ export interface IntakeInit {
  */
 export class Intake {
   readonly peerId: string
-  /** When the session ended, in milliseconds; undefined while it goes on. */
-  endedAtMs: number | undefined
+  /** When it takes no more, in milliseconds: some time after the session has ended. */
+  untilMs = Infinity
   /** How many messages were new. */
   received = 0
   readonly #init: IntakeInit
   readonly #allows: (topics: SyncTopics) => boolean
+  readonly #pauses: Pauses
   readonly #missing = new Map<string, Uint8Array>()
   readonly #taken = new Set<string>()
   #isStrict = false
   #sizeBytes = 0
-  #changed = Promise.withResolvers<void>()
 
   constructor(init: IntakeInit) {
+    const { settings, peerId } = init
+    this.peerId = peerId
     this.#init = init
-    this.#allows = toTest(init.filter)
-    this.peerId = init.peerId
+    this.#allows = toTest(settings)
+    this.#pauses = new Pauses({ ...settings, minBackoffMs: settings.intervalMs })
   }
 
   /** Hashes that are still to come. */
@@ -77,7 +79,7 @@ export class Intake {
     message: WakuMessage,
     sizeBytes: number
   ): StoredMessage | SyncRejection {
-    const { window, maxMessages, maxBytes } = this.#init
+    const { window, settings } = this.#init
     const { contentTopic, timestamp = 0n, meta, ephemeral } = message
     if (contentTopic === '' || ephemeral === true || (meta?.length ?? 0) > MAX_META_BYTES) {
       return 'invalid'
@@ -95,81 +97,65 @@ export class Intake {
       return 'unexpected'
     }
     this.#sizeBytes += sizeBytes
-    if (this.#taken.size >= maxMessages || this.#sizeBytes > maxBytes) {
+    const { maxMessages, maxMessageBytes } = settings
+    if (this.#taken.size >= maxMessages || this.#sizeBytes > maxMessageBytes) {
       throw new LimitExceededError('a session takes no more messages', maxMessages)
     }
     this.#taken.add(key)
     return { ...message, pubsubTopic, messageHash: hash }
   }
 
-  /** These are in the archive now, some of them newly. */
-  stored(messages: readonly StoredMessage[], newCount: number, by: 'transfer' | 'store'): void {
-    const { peerId, tell } = this.#init
-    this.received += newCount
-    tell({ type: 'sync:received', detail: { peerId, count: newCount, by } })
-    for (const { messageHash: hash } of messages) {
-      this.#missing.delete(toHex(hash))
+  /** Puts messages that were judged well into archive and index. */
+  async store(messages: readonly StoredMessage[], by: 'transfer' | 'store'): Promise<void> {
+    if (messages.length > 0) {
+      const { settings, holdings, peerId, tell } = this.#init
+      const { length: count } = await settings.archive.putMany(messages)
+      // the archive tells of them as well, maybe later
+      holdings.add(messages)
+      this.received += count
+      tell({ type: 'sync:received', detail: { peerId, count, by } })
+      for (const { messageHash: hash } of messages) {
+        this.#missing.delete(toHex(hash))
+      }
+      this.#pauses.wake()
     }
-    this.#changed.resolve()
-    this.#changed = Promise.withResolvers()
   }
 
-  /** Waits until nothing is missing, or nothing came for as long as `sleep` takes. */
-  async wait(sleep: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+  /** Waits until nothing is missing, or nothing came for a while. */
+  async wait(signal: AbortSignal): Promise<void> {
+    const { transferIdleMs } = this.#init.settings
     for (let isIdle = false; this.#missing.size > 0 && !isIdle; ) {
-      const over = new AbortController()
-      const change = this.#changed.promise.then(() => false)
-      try {
-        isIdle = await withSignals([signal], (linked) => {
-          const idle = sleep(AbortSignal.any([linked, over.signal])).then(() => true)
-          return Promise.race([change, idle])
-        })
-      } finally {
-        over.abort()
-      }
+      isIdle = !(await this.#pauses.wait(transferIdleMs, this.#pauses.waking, signal))
     }
   }
 }
 
-/** The sessions that go on, and those that ended a short time ago, by peer. */
+/** The sessions that go on, and those that ended a short time ago. */
 export class Intakes {
-  readonly #keepMs: number
   readonly #now: () => number
   #intakes: readonly Intake[] = []
 
-  constructor(keepMs: number, now: () => number) {
-    this.#keepMs = keepMs
+  constructor(now: () => number) {
     this.#now = now
   }
 
   /** A session begins. */
-  add(init: IntakeInit): Intake {
-    const intake = new Intake(init)
-    this.#intakes = [...this.#current(), intake]
-    return intake
-  }
-
-  /** A session ended; what it still expects may come for a while. */
-  end(intake: Intake): void {
-    intake.endedAtMs = this.#now()
+  add(intake: Intake): void {
+    this.#intakes = [intake, ...this.#current()]
   }
 
   /** Those of a peer, the newest first. */
   of(peerId: string): readonly Intake[] {
-    return this.#current()
-      .filter((intake) => intake.peerId === peerId)
-      .reverse()
+    return this.#current().filter((intake) => intake.peerId === peerId)
   }
 
   /** Whether a session with a peer goes on. */
   isActive(peerId: string): boolean {
-    return this.#intakes.some(
-      (intake) => intake.peerId === peerId && intake.endedAtMs === undefined
-    )
+    return this.of(peerId).some(({ untilMs }) => untilMs === Infinity)
   }
 
-  #current(): Intake[] {
-    const since = this.#now() - this.#keepMs
-    return this.#intakes.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > since)
+  #current(): readonly Intake[] {
+    const nowMs = this.#now()
+    return this.#intakes.filter(({ untilMs }) => untilMs > nowMs)
   }
 }

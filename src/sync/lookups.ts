@@ -1,4 +1,7 @@
+import type { Connection } from '@libp2p/interface'
+import { hasErrorCode } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
+import { withDeadline } from '../lib/deadline.ts'
 import type { StoredMessage } from '../store/page.ts'
 import { encodeWakuMessage } from '../wire/message.ts'
 import {
@@ -9,14 +12,42 @@ import {
 } from '../wire/store-query-3.ts'
 import { compareSyncIds, type SyncId } from '../wire/sync-payload.ts'
 import type { SyncArchive } from './components.ts'
+import type { SyncContext } from './context.ts'
+import { Frames, type SyncStream } from './frames.ts'
 
 /** Largest request: a hundred hashes and some more. */
-export const MAX_LOOKUP_BYTES = 16 * 1024
+const MAX_LOOKUP_BYTES = 16 * 1024
 
 const MAX_HASHES = 256
 const MAX_PAGE_MESSAGES = 100
 /** Length-prefixed decoders of other clients stop at 4 MiB. */
 const MAX_PAGE_BYTES = 4_000_000
+
+/** Looks up messages for a peer with a session. Never rejects. */
+export async function serveLookup(
+  { settings, intakes, tell, signal }: SyncContext,
+  stream: SyncStream,
+  { remotePeer }: Pick<Connection, 'remotePeer'>
+): Promise<void> {
+  const { replyTimeoutMs, archive } = settings
+  const peerId = remotePeer.toString()
+  const frames = new Frames(stream, MAX_LOOKUP_BYTES)
+  try {
+    await withDeadline('look-up', { signal }, replyTimeoutMs, async (within) => {
+      const request = await frames.read(within)
+      const isKnown = intakes.of(peerId).length > 0
+      if (request !== undefined) {
+        await frames.write(await answerLookup(request, isKnown ? archive : undefined), within)
+      }
+      await frames.close(within)
+    })
+  } catch (error) {
+    frames.abort('the look-up failed')
+    if (hasErrorCode(error, 'ERR_STORAGE')) {
+      tell({ type: 'sync:failed', detail: { peerId, error } })
+    }
+  }
+}
 
 /**
  * Answers a store query for messages by their hashes, and refuses every other.

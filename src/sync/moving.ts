@@ -1,17 +1,22 @@
-import { isWakuLightError, LimitExceededError } from '../errors.ts'
+import type { Connection } from '@libp2p/interface'
+import { isWakuLightError, ProtocolViolationError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import type { StoredMessage } from '../store/page.ts'
+import { assertLimit } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import {
   decodeTransfer,
   encodeTransfer,
   MAX_TRANSFER_BYTES,
+  TRANSFER_PROTOCOL,
   type TransferredMessage
 } from '../wire/sync-transfer.ts'
-import type { SyncArchive, SyncStore } from './components.ts'
+import type { SyncStore } from './components.ts'
+import type { SyncContext, Tell } from './context.ts'
 import { Frames, type SyncStream } from './frames.ts'
 import type { Intake } from './intake.ts'
-import type { SyncRejection } from './progress.ts'
+import { openStream } from './peers.ts'
+import type { SyncProgress, SyncRejection } from './progress.ts'
 
 /** Messages that are read from the archive, or kept back from it, at a time. */
 const BATCH_MESSAGES = 64
@@ -29,8 +34,8 @@ const MAX_REJECTED = 1_000
  * @throws the signal's own reason
  */
 export async function sendMessages(
-  open: () => Promise<SyncStream>,
-  archive: SyncArchive,
+  { node, settings }: SyncContext,
+  peerId: string,
   ids: readonly SyncId[],
   signal: AbortSignal
 ): Promise<number> {
@@ -39,10 +44,13 @@ export async function sendMessages(
   try {
     for (let start = 0; start < ids.length; start += BATCH_MESSAGES) {
       const batch = ids.slice(start, start + BATCH_MESSAGES).map(({ hash }) => hash)
-      for (const message of await archive.get(batch)) {
+      for (const message of await settings.archive.get(batch)) {
         const frame = message && toFrame({ pubsubTopic: message.pubsubTopic, message })
         if (frame !== undefined) {
-          frames ??= new Frames(await open(), MAX_TRANSFER_BYTES)
+          frames ??= new Frames(
+            await openStream(node, peerId, TRANSFER_PROTOCOL, signal),
+            MAX_TRANSFER_BYTES
+          )
           await frames.write(frame, signal)
           sent++
         }
@@ -67,46 +75,68 @@ function toFrame(message: TransferredMessage): Uint8Array | undefined {
   }
 }
 
-/** Where received messages go. */
-export interface MessageSink {
-  /** Puts messages into archive and index. */
-  store(intake: Intake, messages: readonly StoredMessage[], by: 'transfer' | 'store'): Promise<void>
-  reject(reason: SyncRejection): void
+/** Takes what a peer transfers, as far as there is a session with it, until it closes the stream. Never rejects. */
+export async function receive(
+  { intakes, tell, signal }: SyncContext,
+  stream: SyncStream,
+  { remotePeer }: Pick<Connection, 'remotePeer'>
+): Promise<void> {
+  const peerId = remotePeer.toString()
+  const frames = new Frames(stream, MAX_TRANSFER_BYTES)
+  const find = (): readonly Intake[] => {
+    const found = intakes.of(peerId)
+    if (found.length === 0) {
+      throw new ProtocolViolationError('no-session', 'a transfer without a session', peerId)
+    }
+    return found
+  }
+  try {
+    find()
+    await receiveMessages(frames, find, (reason) => tell(rejected(peerId, reason)), signal)
+    await frames.close(signal)
+  } catch (error) {
+    frames.abort('the transfer is not taken')
+    if (!signal.aborted) {
+      tell({ type: 'sync:failed', detail: { peerId, error } })
+    }
+  }
+}
+
+function rejected(peerId: string, reason: SyncRejection): SyncProgress {
+  return { type: 'sync:rejected', detail: { peerId, reason } }
 }
 
 /**
- * Takes in what a peer transfers, until it closes the stream.
+ * Takes messages from a stream to its end.
  *
  * @param find - the sessions with the peer
  * @throws {@link LimitExceededError} if the peer sends too much that is dropped, or more than its sessions take
- * @throws what the stream throws, or the archive
+ * @throws what `find` and the stream throw, or the archive
  */
-export async function receiveMessages(
+async function receiveMessages(
   frames: Frames,
   find: () => readonly Intake[],
-  sink: MessageSink,
+  reject: (reason: SyncRejection) => void,
   signal: AbortSignal
 ): Promise<void> {
-  let rejected = 0
+  let rejectedCount = 0
   for (let bytes = await frames.read(signal); bytes !== undefined; ) {
     const batches = new Map<Intake, StoredMessage[]>()
     try {
       for (let count = 0; bytes !== undefined; count++) {
         const judged = judge(find(), bytes)
         if (typeof judged === 'string') {
-          sink.reject(judged)
-          if (++rejected > MAX_REJECTED) {
-            throw new LimitExceededError('too many messages were not asked for', MAX_REJECTED)
-          }
+          reject(judged)
+          assertLimit(++rejectedCount, MAX_REJECTED, 'messages that were not asked for')
         } else {
-          const batch = batches.get(judged.intake)
-          batches.set(judged.intake, [...(batch ?? []), judged.message])
+          const [intake, message] = judged
+          batches.set(intake, [...(batches.get(intake) ?? []), message])
         }
         bytes = count < BATCH_MESSAGES ? frames.take() : undefined
       }
     } finally {
       for (const [intake, messages] of batches) {
-        await sink.store(intake, messages, 'transfer')
+        await intake.store(messages, 'transfer')
       }
     }
     bytes = await frames.read(signal)
@@ -116,7 +146,7 @@ export async function receiveMessages(
 function judge(
   intakes: readonly Intake[],
   bytes: Uint8Array
-): { readonly intake: Intake; readonly message: StoredMessage } | SyncRejection {
+): readonly [Intake, StoredMessage] | SyncRejection {
   let transferred: TransferredMessage
   try {
     transferred = decodeTransfer(bytes)
@@ -127,7 +157,7 @@ function judge(
   for (const intake of intakes) {
     const judged = intake.judge(transferred.pubsubTopic, transferred.message, bytes.length)
     if (typeof judged !== 'string') {
-      return { intake, message: judged }
+      return [intake, judged]
     }
     reason = judged
   }
@@ -144,18 +174,18 @@ export async function fetchMessages(
   store: SyncStore,
   intake: Intake,
   peerIds: readonly string[],
-  sink: MessageSink,
+  tell: Tell,
   signal: AbortSignal
 ): Promise<void> {
   for (const peerId of peerIds) {
     const wanted = intake.missing
     for (let start = 0, misses = 0; start < wanted.length && misses < MAX_MISSES; ) {
       const batch = wanted.slice(start, start + BATCH_HASHES)
-      const found = await lookUp(store, intake, batch, { peerId, signal }, sink)
+      const found = await lookUp(store, intake, batch, { peerId, signal }, tell)
       if (found === undefined) {
         break
       }
-      await sink.store(intake, found, 'store')
+      await intake.store(found, 'store')
       misses = found.length === 0 ? misses + 1 : 0
       start += BATCH_HASHES
     }
@@ -167,18 +197,17 @@ async function lookUp(
   intake: Intake,
   hashes: readonly Uint8Array[],
   options: { readonly peerId: string; readonly signal: AbortSignal },
-  sink: MessageSink
+  tell: Tell
 ): Promise<readonly StoredMessage[] | undefined> {
   const asked = new Set(hashes.map(toHex))
   const found: StoredMessage[] = []
   try {
     for await (const { messageHash, pubsubTopic, ...message } of store.lookup(hashes, options)) {
-      const isAsked = asked.delete(toHex(messageHash))
-      const judged = isAsked
+      const judged = asked.delete(toHex(messageHash))
         ? intake.judge(pubsubTopic, message, message.payload.length)
         : 'unexpected'
       if (typeof judged === 'string') {
-        sink.reject(judged)
+        tell(rejected(intake.peerId, judged))
       } else {
         found.push(judged)
       }

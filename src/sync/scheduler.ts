@@ -1,79 +1,45 @@
 import { hasErrorCode } from '../errors.ts'
 import { delay, withSignals } from '../lib/deadline.ts'
-import { Pauses } from '../lib/pauses.ts'
-import type { SyncSettings } from './init.ts'
+import type { Pauses } from '../lib/pauses.ts'
+import type { SyncSettings, SyncVisibility } from './init.ts'
 
-/** How {@link Scheduler} is made. */
-export interface SchedulerInit {
-  readonly settings: SyncSettings
-  /** Syncs once. A peer that has just come is preferred. */
-  readonly run: (peerId: string | undefined, signal: AbortSignal) => Promise<void>
-  readonly signal: AbortSignal
-}
-
-/** Syncs now and then: at the start, at once after a peer has come, and in between at an interval. */
-export class Scheduler {
-  readonly #init: SchedulerInit
-  readonly #pauses: Pauses
-  #peerId: string | undefined
-
-  constructor(init: SchedulerInit) {
-    const { settings } = init
-    this.#init = init
-    this.#pauses = new Pauses({ ...settings, minBackoffMs: settings.intervalMs })
-  }
-
-  /** A peer has come: do not wait any longer. */
-  wake(peerId?: string): void {
-    this.#peerId = peerId ?? this.#peerId
-    this.#pauses.wake()
-  }
-
-  /** Goes on until the signal is aborted, then rejects with its reason. With locks it waits for its turn first. */
-  async work(): Promise<void> {
-    const { settings, signal } = this.#init
-    const { locks, lockName } = settings
-    if (locks === null) {
-      await this.#loop()
-    } else {
-      await locks.request(lockName, { signal }, () => this.#loop())
-    }
-  }
-
-  async #loop(): Promise<void> {
-    const { settings, run, signal } = this.#init
-    const { visibility, pauseWhileHidden, intervalMs } = settings
+/**
+ * Syncs now and then: at the start, at once after a pause was cut short, and in between at an interval. With locks it waits
+ * for its turn first.
+ *
+ * @param run - syncs once
+ * @throws the signal's own reason
+ */
+export async function keepSyncing(
+  { locks, lockName, visibility, pauseWhileHidden, intervalMs }: SyncSettings,
+  pauses: Pauses,
+  run: () => Promise<void>,
+  signal: AbortSignal
+): Promise<void> {
+  const loop = async (): Promise<void> => {
     // whoever created this has listeners to add
     await delay(0, signal)
     for (;;) {
-      signal.throwIfAborted()
-      if (pauseWhileHidden && visibility?.visibilityState === 'hidden') {
-        // whatever woke us meanwhile, there is one sync when the page is seen again
-        await this.#visible()
+      // whatever woke us meanwhile, there is one sync when the page is seen again
+      while (pauseWhileHidden && visibility?.visibilityState === 'hidden') {
+        await change(visibility, signal)
       }
-      const { waking } = this.#pauses
-      const peerId = this.#peerId
-      this.#peerId = undefined
-      await run(peerId, signal)
-      await this.#pauses.wait(intervalMs, waking, signal)
+      const { waking } = pauses
+      await run()
+      await pauses.wait(intervalMs, waking, signal)
     }
   }
+  await (locks === null ? loop() : locks.request(lockName, { signal }, loop))
+}
 
-  async #visible(): Promise<void> {
-    const { settings, signal } = this.#init
-    const { visibility } = settings
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const onChange = (): void => {
-      if (visibility?.visibilityState !== 'hidden') {
-        resolve()
-      }
-    }
-    visibility?.addEventListener('visibilitychange', onChange)
-    try {
-      await withSignals([signal], () => promise)
-    } finally {
-      visibility?.removeEventListener('visibilitychange', onChange)
-    }
+async function change(visibility: SyncVisibility, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const onChange = (): void => resolve()
+  visibility.addEventListener('visibilitychange', onChange)
+  try {
+    await withSignals([signal], () => promise)
+  } finally {
+    visibility.removeEventListener('visibilitychange', onChange)
   }
 }
 
@@ -94,12 +60,10 @@ export class Backoff {
   /** It failed: the pause doubles each time; one that lacks the protocol gets the longest at once. */
   failed(peerId: string, error: unknown): void {
     const { now, intervalMs, maxBackoffMs } = this.#settings
-    const count = (this.#failures.get(peerId)?.count ?? 0) + 1
-    const pauseMs = hasErrorCode(error, 'ERR_UNSUPPORTED')
-      ? Infinity
-      : intervalMs * 2 ** (count - 1)
+    const { count = 0 } = this.#failures.get(peerId) ?? {}
+    const pauseMs = hasErrorCode(error, 'ERR_UNSUPPORTED') ? Infinity : intervalMs * 2 ** count
     const untilMs = now() + Math.min(pauseMs, maxBackoffMs)
-    this.#failures.set(peerId, { count, untilMs })
+    this.#failures.set(peerId, { count: count + 1, untilMs })
   }
 
   /** All is well with it, or it may have changed. */
