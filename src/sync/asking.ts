@@ -10,7 +10,7 @@ import type { SyncSettings } from './init.ts'
 import type { SyncResult } from './progress.ts'
 import type { Backoff } from './scheduler.ts'
 import { initiate, type SessionCall } from './sessions.ts'
-import type { SyncWindow } from './sync-session.ts'
+import type { SyncWindow } from './window.ts'
 
 /**
  * Syncs with the first peer that can; mismatch is an answer only where no peer gives a better one.

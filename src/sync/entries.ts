@@ -26,8 +26,6 @@ interface Leaf {
 export interface Place {
   readonly words: Uint32Array
   readonly offset: number
-  /** How many entries follow in the same words, this one included. */
-  readonly length: number
 }
 
 /**
@@ -87,12 +85,16 @@ export class Entries {
     return leaf.rank + index
   }
 
-  /** Where the entry of a rank is; the rank must be less than the count. */
-  placeAt(rank: number): Place {
+  /** Where the entries from a rank on are, before another one, which must not exceed the count. */
+  *places(from: number, to: number): Generator<Place, void, undefined> {
     this.#sumUp()
-    const leaf = this.#leaf(this.#lastLeaf((each) => each.rank <= rank))
-    const index = rank - leaf.rank
-    return { words: leaf.words, offset: offsetOf(index), length: leaf.count - index }
+    let rank = from
+    for (let at = this.#lastLeaf((leaf) => leaf.rank <= rank); rank < to; at++) {
+      const leaf = this.#leaf(at)
+      for (const end = Math.min(to, leaf.rank + leaf.count); rank < end; rank++) {
+        yield { words: leaf.words, offset: offsetOf(rank - leaf.rank) }
+      }
+    }
   }
 
   /** Removes the entries before a key. */

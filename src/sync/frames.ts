@@ -1,13 +1,9 @@
 import type { Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
-import {
-  ConnectionError,
-  LimitExceededError,
-  ProtocolViolationError,
-  UnsupportedError
-} from '../errors.ts'
+import { ConnectionError, ProtocolViolationError, UnsupportedError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { PacedWriter } from '../transport/paced-writer.ts'
+import { assertLimit } from '../wire/sync-bytes.ts'
 
 /** The part of a libp2p stream that is used. */
 export type SyncStream = Pick<
@@ -100,9 +96,6 @@ export class Frames {
     let length = 0
     let prefix = 0
     for (let byte = 0x80; byte > 0x7f; prefix++) {
-      if (prefix === MAX_LENGTH_BYTES) {
-        throw this.#tooLong()
-      }
       if (prefix === unread.byteLength) {
         return undefined
       }
@@ -111,9 +104,8 @@ export class Frames {
         throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
       }
       length += (byte & 0x7f) * 2 ** (7 * prefix)
-    }
-    if (length > this.#maxBytes) {
-      throw this.#tooLong()
+      const isTooLong = byte > 0x7f && prefix + 1 === MAX_LENGTH_BYTES
+      assertLimit(isTooLong ? Infinity : length, this.#maxBytes, 'bytes in a frame')
     }
     const end = prefix + length
     if (unread.byteLength < end) {
@@ -195,10 +187,5 @@ export class Frames {
     this.#stream.removeEventListener('message', this.#onMessage)
     this.#stream.removeEventListener('end', this.#onEnd)
     this.#stream.removeEventListener('close', this.#onEnd)
-  }
-
-  #tooLong(): LimitExceededError {
-    const limit = this.#maxBytes
-    return new LimitExceededError(`the peer sent a frame of more than ${limit} bytes`, limit)
   }
 }

@@ -1,7 +1,7 @@
 import { hasErrorCode } from '../errors.ts'
 import type { SyncArchive, SyncKey } from './components.ts'
 import { SyncIndex } from './sync-index.ts'
-import type { SyncWindow } from './sync-session.ts'
+import type { SyncWindow } from './window.ts'
 
 /** The index of what an archive holds: filled from it, kept up with it, pruned. */
 export interface Holdings {

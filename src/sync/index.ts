@@ -34,7 +34,7 @@ export {
   SyncSession,
   type SyncSessionInit,
   type SyncSessionOptions,
-  type SyncStep,
-  type SyncWindow
+  type SyncStep
 } from './sync-session.ts'
 export type { SyncFilter, SyncTopics } from './topic-table.ts'
+export type { SyncWindow } from './window.ts'

@@ -1,15 +1,15 @@
-import { LimitExceededError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import { Pauses } from '../lib/pauses.ts'
 import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
 import type { StoredMessage } from '../store/page.ts'
+import { assertLimit } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import type { Holdings } from './holdings.ts'
 import type { SyncSettings } from './init.ts'
 import type { SyncProgress, SyncRejection } from './progress.ts'
-import type { SyncWindow } from './sync-session.ts'
 import { type SyncTopics, toTest } from './topic-table.ts'
+import type { SyncWindow } from './window.ts'
 
 /** How {@link Intake} is made. */
 export interface IntakeInit {
@@ -17,7 +17,6 @@ export interface IntakeInit {
   readonly holdings: Pick<Holdings, 'add'>
   readonly peerId: string
   readonly window: SyncWindow
-  /** Told what happens in the session. */
   readonly tell: (event: SyncProgress) => void
 }
 
@@ -27,6 +26,8 @@ export interface IntakeInit {
  */
 export class Intake {
   readonly peerId: string
+  /** Tells what happens in the session. */
+  readonly tell: IntakeInit['tell']
   /** When it takes no more, in milliseconds: some time after the session has ended. */
   untilMs = Infinity
   /** How many messages were new. */
@@ -40,8 +41,9 @@ export class Intake {
   #sizeBytes = 0
 
   constructor(init: IntakeInit) {
-    const { settings, peerId } = init
+    const { settings, peerId, tell } = init
     this.peerId = peerId
+    this.tell = tell
     this.#init = init
     this.#allows = toTest(settings)
     this.#pauses = new Pauses({ ...settings, minBackoffMs: settings.intervalMs })
@@ -97,10 +99,8 @@ export class Intake {
       return 'unexpected'
     }
     this.#sizeBytes += sizeBytes
-    const { maxMessages, maxMessageBytes } = settings
-    if (this.#taken.size >= maxMessages || this.#sizeBytes > maxMessageBytes) {
-      throw new LimitExceededError('a session takes no more messages', maxMessages)
-    }
+    assertLimit(this.#taken.size + 1, settings.maxMessages, 'messages in a session')
+    assertLimit(this.#sizeBytes, settings.maxMessageBytes, 'bytes of messages in a session')
     this.#taken.add(key)
     return { ...message, pubsubTopic, messageHash: hash }
   }
@@ -108,12 +108,12 @@ export class Intake {
   /** Puts messages that were judged well into archive and index. */
   async store(messages: readonly StoredMessage[], by: 'transfer' | 'store'): Promise<void> {
     if (messages.length > 0) {
-      const { settings, holdings, peerId, tell } = this.#init
+      const { settings, holdings, peerId } = this.#init
       const { length: count } = await settings.archive.putMany(messages)
       // the archive tells of them as well, maybe later
       holdings.add(messages)
       this.received += count
-      tell({ type: 'sync:received', detail: { peerId, count, by } })
+      this.tell({ type: 'sync:received', detail: { peerId, count, by } })
       for (const { messageHash: hash } of messages) {
         this.#missing.delete(toHex(hash))
       }

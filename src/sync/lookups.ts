@@ -1,4 +1,3 @@
-import type { Connection } from '@libp2p/interface'
 import { hasErrorCode } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
 import { withDeadline } from '../lib/deadline.ts'
@@ -27,10 +26,9 @@ const MAX_PAGE_BYTES = 4_000_000
 export async function serveLookup(
   { settings, intakes, tell, signal }: SyncContext,
   stream: SyncStream,
-  { remotePeer }: Pick<Connection, 'remotePeer'>
+  peerId: string
 ): Promise<void> {
   const { replyTimeoutMs, archive } = settings
-  const peerId = remotePeer.toString()
   const frames = new Frames(stream, MAX_LOOKUP_BYTES)
   try {
     await withDeadline('look-up', { signal }, replyTimeoutMs, async (within) => {

@@ -1,4 +1,3 @@
-import type { Connection } from '@libp2p/interface'
 import { isWakuLightError, ProtocolViolationError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import type { StoredMessage } from '../store/page.ts'
@@ -12,10 +11,10 @@ import {
   type TransferredMessage
 } from '../wire/sync-transfer.ts'
 import type { SyncStore } from './components.ts'
-import type { SyncContext, Tell } from './context.ts'
+import type { SyncContext } from './context.ts'
 import { Frames, type SyncStream } from './frames.ts'
 import type { Intake } from './intake.ts'
-import { openStream } from './peers.ts'
+import { knownPeers, openStream } from './peers.ts'
 import type { SyncProgress, SyncRejection } from './progress.ts'
 
 /** Messages that are read from the archive, or kept back from it, at a time. */
@@ -79,9 +78,8 @@ function toFrame(message: TransferredMessage): Uint8Array | undefined {
 export async function receive(
   { intakes, tell, signal }: SyncContext,
   stream: SyncStream,
-  { remotePeer }: Pick<Connection, 'remotePeer'>
+  peerId: string
 ): Promise<void> {
-  const peerId = remotePeer.toString()
   const frames = new Frames(stream, MAX_TRANSFER_BYTES)
   const find = (): readonly Intake[] => {
     const found = intakes.of(peerId)
@@ -165,23 +163,24 @@ function judge(
 }
 
 /**
- * Asks store nodes by hash for what is still missing: one after the other, until nothing is. What a node answers is judged as
- * what is transferred.
+ * Asks store nodes by hash for what is still missing: the peer itself, then one after the other, until nothing is. What a node
+ * answers is judged as what is transferred.
  *
  * @throws the signal's own reason, or what the archive throws
  */
 export async function fetchMessages(
-  store: SyncStore,
+  { node, store }: SyncContext,
   intake: Intake,
-  peerIds: readonly string[],
-  tell: Tell,
   signal: AbortSignal
 ): Promise<void> {
-  for (const peerId of peerIds) {
+  if (store === undefined) {
+    return
+  }
+  for (const peerId of new Set([intake.peerId, ...knownPeers(node)])) {
     const wanted = intake.missing
     for (let start = 0, misses = 0; start < wanted.length && misses < MAX_MISSES; ) {
       const batch = wanted.slice(start, start + BATCH_HASHES)
-      const found = await lookUp(store, intake, batch, { peerId, signal }, tell)
+      const found = await lookUp(store, intake, batch, { peerId, signal })
       if (found === undefined) {
         break
       }
@@ -196,8 +195,7 @@ async function lookUp(
   store: SyncStore,
   intake: Intake,
   hashes: readonly Uint8Array[],
-  options: { readonly peerId: string; readonly signal: AbortSignal },
-  tell: Tell
+  options: { readonly peerId: string; readonly signal: AbortSignal }
 ): Promise<readonly StoredMessage[] | undefined> {
   const asked = new Set(hashes.map(toHex))
   const found: StoredMessage[] = []
@@ -207,7 +205,7 @@ async function lookUp(
         ? intake.judge(pubsubTopic, message, message.payload.length)
         : 'unexpected'
       if (typeof judged === 'string') {
-        tell(rejected(intake.peerId, judged))
+        intake.tell(rejected(intake.peerId, judged))
       } else {
         found.push(judged)
       }

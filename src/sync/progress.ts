@@ -1,5 +1,5 @@
 import type { ProgressEvent } from '../options.ts'
-import type { SyncWindow } from './sync-session.ts'
+import type { SyncWindow } from './window.ts'
 
 /** Which side opened a session. */
 export type SyncRole = 'initiator' | 'responder'

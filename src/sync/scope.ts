@@ -19,13 +19,10 @@ export function toScope(
   }
   const parsed = filter.pubsubTopics.map(parsePubsubTopic)
   const clusterId = parsed[0]?.clusterId
-  const shards = parsed.flatMap((shard) =>
-    shard !== undefined && shard.clusterId === clusterId ? [shard.shard] : []
-  )
-  if (clusterId === undefined || shards.length < parsed.length) {
+  if (clusterId === undefined || parsed.some((topic) => topic?.clusterId !== clusterId)) {
     return undefined
   }
-  return { layout, clusterId, shards }
+  return { layout, clusterId, shards: parsed.flatMap((topic) => topic?.shard ?? []) }
 }
 
 /**
@@ -38,15 +35,20 @@ export function intersect(ours: SyncFilter, theirs: SyncPayload['scope']): SyncF
   if (theirs.layout === 'shards') {
     const { clusterId } = theirs
     const pubsubTopics = theirs.shards.map((shard) => formatPubsubTopic({ clusterId, shard }))
-    const union = new Set([...ours.pubsubTopics, ...pubsubTopics])
-    const agreed =
-      ours.pubsubTopics.length === 0 ||
-      (union.size === new Set(pubsubTopics).size && union.size === new Set(ours.pubsubTopics).size)
-    return agreed && union.size > 0 ? { pubsubTopics, contentTopics: [] } : undefined
+    const isAgreed =
+      ours.pubsubTopics.length === 0
+        ? pubsubTopics.length > 0
+        : isWithin(ours.pubsubTopics, pubsubTopics) && isWithin(pubsubTopics, ours.pubsubTopics)
+    return isAgreed ? { pubsubTopics, contentTopics: [] } : undefined
   }
   const pubsubTopics = common(ours.pubsubTopics, theirs.pubsubTopics)
   const contentTopics = common(ours.contentTopics, theirs.contentTopics)
   return pubsubTopics && contentTopics && { pubsubTopics, contentTopics }
+}
+
+function isWithin(some: readonly string[], others: readonly string[]): boolean {
+  const set = new Set(others)
+  return some.every((topic) => set.has(topic))
 }
 
 function common(ours: readonly string[], theirs: readonly string[]): readonly string[] | undefined {

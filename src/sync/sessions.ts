@@ -1,4 +1,3 @@
-import type { Connection } from '@libp2p/interface'
 import { isWakuLightError, ProtocolViolationError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
@@ -9,17 +8,16 @@ import { Frames, type SyncStream } from './frames.ts'
 import type { SyncSettings } from './init.ts'
 import { Intake } from './intake.ts'
 import { fetchMessages, sendMessages } from './moving.ts'
-import { isReference, knownPeers, openStream } from './peers.ts'
+import { isReference, openStream } from './peers.ts'
 import type { SyncResult, SyncRole } from './progress.ts'
 import { type SyncLayout, toScope } from './scope.ts'
-import { servedWindow } from './served-window.ts'
 import {
   REFERENCE_NODE_OPTIONS,
   SYNC_SESSION_DEFAULTS,
   SyncSession,
-  type SyncSessionOptions,
-  type SyncWindow
+  type SyncSessionOptions
 } from './sync-session.ts'
+import { type SyncWindow, servedWindow } from './window.ts'
 
 /** The signal and deadline of a session, and who is told what happens in it. */
 export interface SessionCall {
@@ -63,11 +61,10 @@ export async function initiate(
 export async function respond(
   context: SyncContext,
   stream: SyncStream,
-  { remotePeer }: Pick<Connection, 'remotePeer'>
+  peerId: string
 ): Promise<void> {
   const { settings, served, signal } = context
   const options = toOptions(settings, false)
-  const peerId = remotePeer.toString()
   const frames = new Frames(stream, options.maxPayloadBytes)
   if (served.has(peerId) || served.size >= settings.maxServedSessions) {
     await frames.close(signal)
@@ -138,7 +135,7 @@ async function run(
         sendMessages(context, peerId, toSend, signal),
         intake.wait(signal)
       ])
-      await fetchRest(context, intake, tell, signal)
+      await fetchMessages(context, intake, signal)
       const [missing, unsent] = [intake.missing.length, toSend.length - sent]
       const result: SyncResult = {
         peerId,
@@ -161,19 +158,6 @@ async function run(
     throw error
   } finally {
     intake.untilMs = settings.now() + settings.lateTransferMs
-  }
-}
-
-/** Takes from stores what was not transferred: from the peer itself first. */
-async function fetchRest(
-  { node, store }: SyncContext,
-  intake: Intake,
-  tell: Tell,
-  signal: AbortSignal
-): Promise<void> {
-  if (store !== undefined && intake.missing.length > 0) {
-    const peerIds = new Set([intake.peerId, ...knownPeers(node)])
-    await fetchMessages(store, intake, [...peerIds], tell, signal)
   }
 }
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
 import { assertHash, assertSyncTime, HASH_BYTES } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
-import { ENTRY_WORDS, Entries, HASH_OFFSET, HASH_WORDS, KEY_WORDS } from './entries.ts'
+import { ENTRY_WORDS, Entries, HASH_OFFSET, HASH_WORDS, KEY_WORDS, type Place } from './entries.ts'
 import { type SyncFilter, type SyncTopics, TopicTable } from './topic-table.ts'
 /** From (`lower`, hash 0) inclusive to (`upper`, `upperHash` or hash 0) exclusive. */
 export interface SyncBounds {
@@ -96,7 +96,7 @@ export class SyncIndex {
    */
   prune(before: bigint): number {
     const count = this.rank(before)
-    for (const { words, offset } of this.#places(0, count)) {
+    for (const { words, offset } of this.#entries.places(0, count)) {
       this.#topics.release(words[offset + KEY_WORDS] as number)
     }
     this.#entries.pruneBefore(this.#toKey(before))
@@ -110,8 +110,8 @@ export class SyncIndex {
 
   /** The time of the entry at a rank, from 0 to the size, exclusive. */
   timeAt(rank: number): bigint {
-    const { words, offset } = this.#entries.placeAt(rank)
-    return toTime(words, offset)
+    const [place] = this.#entries.places(rank, rank + 1)
+    return toTime(place as Place)
   }
 
   /** Count and fingerprint of a range. */
@@ -125,8 +125,8 @@ export class SyncIndex {
   /** The entries of a range, in order. Nothing may be inserted or pruned meanwhile. */
   *entries({ lower, upper, upperHash }: SyncBounds): Generator<SyncId, void, undefined> {
     const to = this.#sumBefore(upper, upperHash)
-    for (const { words, offset } of this.#places(this.rank(lower), to)) {
-      yield { timestamp: toTime(words, offset), hash: toBytes(words, offset + HASH_OFFSET) }
+    for (const place of this.#entries.places(this.rank(lower), to)) {
+      yield { timestamp: toTime(place), hash: toBytes(place.words, place.offset + HASH_OFFSET) }
     }
   }
 
@@ -140,7 +140,7 @@ export class SyncIndex {
       return this
     }
     const selected = new SyncIndex({ maxEntries: this.#maxEntries })
-    for (const { words, offset } of this.#places(this.rank(lower), this.rank(upper))) {
+    for (const { words, offset } of this.#entries.places(this.rank(lower), this.rank(upper))) {
       if (allowed.has(words[offset + KEY_WORDS] as number)) {
         selected.#entries.insert(words.subarray(offset, offset + ENTRY_WORDS))
       }
@@ -151,17 +151,6 @@ export class SyncIndex {
   /** Counts the entries before a time and a hash, and adds their hashes to a sum. */
   #sumBefore(timestamp: bigint, hash?: Uint8Array, sum = new Uint32Array(HASH_WORDS)): number {
     return this.#entries.sumBefore(this.#toKey(timestamp, hash), sum)
-  }
-
-  *#places(from: number, to: number): Generator<{ words: Uint32Array; offset: number }> {
-    for (let rank = from; rank < to; ) {
-      const { words, offset, length } = this.#entries.placeAt(rank)
-      const end = Math.min(length, to - rank)
-      for (let entry = 0; entry < end; entry++) {
-        yield { words, offset: offset + entry * ENTRY_WORDS }
-      }
-      rank += end
-    }
   }
 
   /** The words of a time and a hash; the same array every time. */
@@ -183,7 +172,7 @@ export class SyncIndex {
   }
 }
 
-function toTime(words: Uint32Array, offset: number): bigint {
+function toTime({ words, offset }: Place): bigint {
   return (BigInt(words[offset] as number) << 32n) | BigInt(words[offset + 1] as number)
 }
 

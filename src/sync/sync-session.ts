@@ -1,5 +1,6 @@
-import { InvalidArgumentError, LimitExceededError, ProtocolViolationError } from '../errors.ts'
+import { InvalidArgumentError, ProtocolViolationError } from '../errors.ts'
 import { decodeSyncPayload, encodeSyncPayload } from '../wire/sync.ts'
+import { assertLimit } from '../wire/sync-bytes.ts'
 import {
   type EmptySyncPayload,
   SYNC_PAYLOAD_LIMITS,
@@ -12,12 +13,7 @@ import { intersect, type SyncLayout, toScope } from './scope.ts'
 import { MIN_FINGERPRINT_SPAN } from './split.ts'
 import type { SyncIndex } from './sync-index.ts'
 import type { SyncFilter } from './topic-table.ts'
-
-/** A span of time: `timeStart` inclusive, `timeEnd` exclusive. */
-export interface SyncWindow {
-  readonly timeStart: bigint
-  readonly timeEnd: bigint
-}
+import { type SyncWindow, spanOf } from './window.ts'
 
 /** How a session goes about it, and what it may cost. */
 export interface SyncSessionOptions extends AnswerTuning, SyncPayloadLimits {
@@ -194,22 +190,16 @@ export class SyncSession {
     if (this.#isOver) {
       throw new ProtocolViolationError('over', 'a payload after the end of the session')
     }
-    this.#payloads++
     this.#receivedBytes += sizeBytes
-    if (this.#payloads > maxPayloads) {
-      throw new LimitExceededError(`more than ${maxPayloads} payloads`, maxPayloads)
-    }
-    if (this.#receivedBytes > maxReceivedBytes) {
-      throw new LimitExceededError(`more than ${maxReceivedBytes} bytes`, maxReceivedBytes)
-    }
+    assertLimit(++this.#payloads, maxPayloads, 'payloads')
+    assertLimit(this.#receivedBytes, maxReceivedBytes, 'bytes of payloads')
   }
 
   /** The header of our answers; takes the bounds of the session from its first payload, and holds the peer to them. */
   #begin({ scope, ranges }: SyncPayload): SyncPayload['scope'] {
-    const timeStart = ranges[0]?.lower ?? 0n
-    const timeEnd = ranges.at(-1)?.upper ?? 0n
-    this.#bounds ??= { timeStart, timeEnd }
-    if (timeStart < this.#bounds.timeStart || timeEnd > this.#bounds.timeEnd) {
+    const span = spanOf(ranges)
+    this.#bounds ??= span
+    if (span.timeStart < this.#bounds.timeStart || span.timeEnd > this.#bounds.timeEnd) {
       throw new ProtocolViolationError('window', 'a range lies outside of what was asked')
     }
     // the older layout wants the very same shards, so that they are the peer's as well

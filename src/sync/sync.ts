@@ -190,9 +190,11 @@ async function handleStreams(context: SyncContext, handled: string[]): Promise<v
   ] as const
   for (const [protocol, handler, isWanted] of handlers) {
     if (isWanted) {
-      await node.streamHost.handle(protocol, (...peer) => handler(context, ...peer), {
-        maxInboundStreams: MAX_INBOUND_STREAMS
-      })
+      await node.streamHost.handle(
+        protocol,
+        (stream, { remotePeer }) => handler(context, stream, remotePeer.toString()),
+        { maxInboundStreams: MAX_INBOUND_STREAMS }
+      )
       handled.push(protocol)
     }
   }

@@ -1,8 +1,9 @@
-import { InvalidMessageError, LimitExceededError } from '../errors.ts'
+import { InvalidMessageError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
 import type { WakuMessage } from '../message/message.ts'
 import { decodeText, type Fields, readFields } from './fields.ts'
 import { decodeWakuMessage, encodeWakuMessage } from './message.ts'
+import { assertLimit } from './sync-bytes.ts'
 import { writeFields } from './write-fields.ts'
 
 /** Protocol id of Waku Sync's transfer: one frame a message, pushed by the side that has it. */
@@ -40,7 +41,7 @@ export function encodeTransfer({
     { first: encodeText(pubsubTopic), second: encodeWakuMessage(message) },
     TRANSFER_FIELDS
   )
-  assertSize(frame.length)
+  assertLimit(frame.length, MAX_TRANSFER_BYTES, 'bytes in a transfer')
   return frame
 }
 
@@ -52,7 +53,7 @@ export function encodeTransfer({
  * @throws {@link LimitExceededError} if the frame exceeds {@link MAX_TRANSFER_BYTES}
  */
 export function decodeTransfer(bytes: Uint8Array): TransferredMessage {
-  assertSize(bytes.length)
+  assertLimit(bytes.length, MAX_TRANSFER_BYTES, 'bytes in a transfer')
   const { first, second } = readFields<Partial<EncodedTransfer>>(bytes, TRANSFER_FIELDS)
   if (first === undefined || second === undefined) {
     throw new InvalidMessageError('a transfer has no pubsub topic or no message')
@@ -60,13 +61,4 @@ export function decodeTransfer(bytes: Uint8Array): TransferredMessage {
   const [topic, message] =
     second[0] === SLASH && first[0] !== SLASH ? [second, first] : [first, second]
   return { pubsubTopic: decodeText(topic, 'a pubsub topic'), message: decodeWakuMessage(message) }
-}
-
-function assertSize(sizeBytes: number): void {
-  if (sizeBytes > MAX_TRANSFER_BYTES) {
-    throw new LimitExceededError(
-      `a transfer of ${sizeBytes} bytes exceeds ${MAX_TRANSFER_BYTES}`,
-      MAX_TRANSFER_BYTES
-    )
-  }
 }
