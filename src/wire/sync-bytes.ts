@@ -79,57 +79,19 @@ export class SyncReader {
   }
 }
 
-/** Writes a payload of Waku Sync. */
-export class SyncWriter {
-  #bytes = new Uint8Array(256)
-  #length = 0
-
-  /** One byte. */
-  byte(value: number): void {
-    this.#reserve(1)
-    this.#bytes[this.#length++] = value
+/** The bytes of a varint, for a number from 0 on. */
+export function toVarint(value: bigint | number): Uint8Array {
+  const bytes: number[] = []
+  let rest = BigInt(value)
+  for (; rest > 0xfffffffn; rest >>= 7n) {
+    bytes.push(Number(rest & 0x7fn) | 0x80)
   }
-
-  /** Bytes as they are. */
-  view(bytes: Uint8Array): void {
-    this.#reserve(bytes.length)
-    this.#bytes.set(bytes, this.#length)
-    this.#length += bytes.length
+  let low = Number(rest)
+  for (; low > 0x7f; low >>>= 7) {
+    bytes.push((low & 0x7f) | 0x80)
   }
-
-  /** A hash or a fingerprint. */
-  hash(bytes: Uint8Array, parameter: string): void {
-    assertHash(bytes, parameter)
-    this.view(bytes)
-  }
-
-  /** A number from 0 on. */
-  varint(value: bigint | number): void {
-    let rest = BigInt(value)
-    while (rest > 0xfffffffn) {
-      this.byte(Number(rest & 0x7fn) | 0x80)
-      rest >>= 7n
-    }
-    let low = Number(rest)
-    while (low > 0x7f) {
-      this.byte((low & 0x7f) | 0x80)
-      low >>>= 7
-    }
-    this.byte(low)
-  }
-
-  /** What was written, in a buffer of its own. */
-  toBytes(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.slice(0, this.#length)
-  }
-
-  #reserve(length: number): void {
-    if (this.#length + length > this.#bytes.length) {
-      const grown = new Uint8Array(2 * (this.#length + length))
-      grown.set(this.#bytes.subarray(0, this.#length))
-      this.#bytes = grown
-    }
-  }
+  bytes.push(low)
+  return Uint8Array.from(bytes)
 }
 
 /** Throws unless a time can be written so that every peer reads it. */

@@ -1,49 +1,43 @@
+import type { Uint8ArrayList } from 'uint8arraylist'
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
 import {
+  assertHash,
   assertLimit,
   assertSyncTime,
   HASH_BYTES,
   type SyncReader,
-  type SyncWriter
+  toVarint
 } from './sync-bytes.ts'
 import { compareSyncIds, type RangeBounds, type SyncId, type SyncRange } from './sync-payload.ts'
 
 const TYPES = ['skip', 'fingerprint', 'item-set'] as const
 
 /** Writes a range; its lower bound is where the one before it ended. */
-export function writeRange(writer: SyncWriter, range: SyncRange): void {
+export function writeRange(bytes: Uint8ArrayList, range: SyncRange): void {
   const { lower, upper, upperHash, type } = range
   assertSyncTime(upper, 'payload.ranges')
-  if (upper < lower || (upper === lower) !== (upperHash !== undefined)) {
-    throw new InvalidArgumentError('payload.ranges', 'must ascend; an upper hash needs equal times')
-  }
-  writer.varint(upper - lower)
+  assertRange(range, (problem) => new InvalidArgumentError('payload.ranges', problem))
+  bytes.append(toVarint(upper - lower))
   if (upperHash !== undefined) {
+    assertHash(upperHash, 'range.upperHash')
     const length = upperHash.findLastIndex((byte) => byte !== 0) + 1
-    if (upperHash.length !== HASH_BYTES || length === 0) {
-      throw new InvalidArgumentError('payload.ranges', 'must have upper hashes of 32 bytes, not 0')
-    }
-    writer.byte(length)
-    writer.view(upperHash.subarray(0, length))
+    bytes.append(toVarint(length), upperHash.subarray(0, length))
   }
-  writer.byte(TYPES.indexOf(type))
+  bytes.append(toVarint(TYPES.indexOf(type)))
   if (type === 'fingerprint') {
-    writer.hash(range.fingerprint, 'fingerprint')
+    assertHash(range.fingerprint, 'fingerprint')
+    bytes.append(range.fingerprint)
   } else if (type === 'item-set') {
     const { items, reconciled } = range
-    writer.varint(items.length)
-    let previous: SyncId | undefined
-    for (const item of items) {
-      assertSyncTime(item.timestamp, 'item.timestamp')
-      if (!isBetween(item, previous, range)) {
-        throw new InvalidArgumentError('items', 'must ascend within the bounds of their range')
-      }
-      writer.varint(item.timestamp - (previous?.timestamp ?? 0n))
-      writer.hash(item.hash, 'item.hash')
-      previous = item
+    bytes.append(toVarint(items.length))
+    let previous = 0n
+    for (const { timestamp, hash } of items) {
+      assertHash(hash, 'item.hash')
+      bytes.append(toVarint(timestamp - previous), hash)
+      previous = timestamp
     }
-    writer.byte(reconciled ? 1 : 0)
+    bytes.append(toVarint(reconciled ? 1 : 0))
   }
 }
 
@@ -55,8 +49,18 @@ export function readRange(
   maxItems: number
 ): SyncRange {
   const upper = reader.time(lower)
-  const bounds =
-    upper === lower ? { lower, upper, upperHash: readUpperHash(reader) } : { lower, upper }
+  const bounds = { lower, upper, ...(upper === lower && { upperHash: readUpperHash(reader) }) }
+  const range = readContent(reader, bounds, itemsBefore, maxItems)
+  assertRange(range, (problem) => new InvalidMessageError(`payload.ranges ${problem}`))
+  return range
+}
+
+function readContent(
+  reader: SyncReader,
+  bounds: RangeBounds,
+  itemsBefore: number,
+  maxItems: number
+): SyncRange {
   const type = TYPES[reader.byte()]
   switch (type) {
     case 'skip':
@@ -70,15 +74,9 @@ export function readRange(
         throw new InvalidMessageError('an item set is truncated')
       }
       const items: SyncId[] = []
-      let previous: SyncId | undefined
-      for (let index = 0; index < count; index++) {
-        const timestamp = reader.time(previous?.timestamp ?? 0n)
-        const item = { timestamp, hash: reader.hash() }
-        if (!isBetween(item, previous, bounds)) {
-          throw new InvalidMessageError('items do not ascend within the bounds of their range')
-        }
-        items.push(item)
-        previous = item
+      for (let timestamp = 0n; items.length < count; ) {
+        timestamp = reader.time(timestamp)
+        items.push({ timestamp, hash: reader.hash() })
       }
       const reconciled = reader.byte()
       if (reconciled > 1) {
@@ -98,23 +96,30 @@ function readUpperHash(reader: SyncReader): Uint8Array {
     throw new InvalidMessageError('an upper hash is longer than 32 bytes')
   }
   upperHash.set(reader.view(length))
-  if (upperHash.every((byte) => byte === 0)) {
-    throw new InvalidMessageError('the bounds of a range do not ascend')
-  }
   return upperHash
 }
 
-/**
- * Whether an item comes after the one before it, and lies within the bounds. Where an upper hash counts, the reference node
- * includes it.
- */
-function isBetween(item: SyncId, previous: SyncId | undefined, bounds: RangeBounds): boolean {
-  return (
-    item.timestamp >= bounds.lower &&
-    (item.timestamp < bounds.upper ||
-      (item.timestamp === bounds.upper &&
-        bounds.upperHash !== undefined &&
-        compareBytes(item.hash, bounds.upperHash) <= 0)) &&
-    (previous === undefined || compareSyncIds(previous, item) < 0)
-  )
+/** Throws unless bounds ascend, and items within them. Where an upper hash counts, the reference node includes it. */
+function assertRange(range: SyncRange, toError: (problem: string) => Error): void {
+  const { lower, upper, upperHash } = range
+  if (
+    upper < lower ||
+    (upper === lower) !== (upperHash !== undefined) ||
+    upperHash?.every((byte) => byte === 0)
+  ) {
+    throw toError('must ascend, by an upper hash where the times are equal')
+  }
+  let previous: SyncId | undefined
+  for (const item of range.type === 'item-set' ? range.items : []) {
+    if (
+      item.timestamp < lower ||
+      item.timestamp > upper ||
+      (item.timestamp === upper &&
+        (upperHash === undefined || compareBytes(item.hash, upperHash) > 0)) ||
+      (previous !== undefined && compareSyncIds(previous, item) >= 0)
+    ) {
+      throw toError('must have items that ascend within their bounds')
+    }
+    previous = item
+  }
 }

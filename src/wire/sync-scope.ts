@@ -1,21 +1,21 @@
+import type { Uint8ArrayList } from 'uint8arraylist'
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
 import { decodeText } from './fields.ts'
-import type { SyncReader, SyncWriter } from './sync-bytes.ts'
+import { type SyncReader, toVarint } from './sync-bytes.ts'
 import type { ShardScope, SyncPayloadLimits, TopicScope } from './sync-payload.ts'
 
 /** Writes the header of a payload. */
-export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): void {
+export function writeScope(bytes: Uint8ArrayList, scope: TopicScope | ShardScope): void {
   if (scope.layout === 'topics') {
     for (const topics of [scope.pubsubTopics, scope.contentTopics]) {
-      writer.varint(topics.length)
+      bytes.append(toVarint(topics.length))
       for (const topic of topics) {
         const text = encodeText(topic)
         if (!isTopic(topic)) {
           throw new InvalidArgumentError('payload.scope', 'must hold no empty or unprintable topic')
         }
-        writer.varint(text.length)
-        writer.view(text)
+        bytes.append(toVarint(text.length), text)
       }
     }
   } else {
@@ -24,7 +24,7 @@ export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): 
       if (!Number.isInteger(number) || number < 0 || number > 0xffff) {
         throw new InvalidArgumentError('payload.scope', 'must hold numbers from 0 to 65535')
       }
-      writer.varint(number)
+      bytes.append(toVarint(number))
     }
   }
 }

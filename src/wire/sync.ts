@@ -1,5 +1,6 @@
+import { Uint8ArrayList } from 'uint8arraylist'
 import { InvalidArgumentError, isWakuLightError } from '../errors.ts'
-import { assertLimit, assertSyncTime, SyncReader, SyncWriter } from './sync-bytes.ts'
+import { assertLimit, assertSyncTime, SyncReader, toVarint } from './sync-bytes.ts'
 import {
   type EmptySyncPayload,
   SYNC_PAYLOAD_LIMITS,
@@ -38,19 +39,19 @@ export function encodeSyncPayload(
       "must not be empty: 'no-ranges' stands for that"
     )
   }
-  const writer = new SyncWriter()
-  writeScope(writer, payload.scope)
+  const bytes = new Uint8ArrayList()
+  writeScope(bytes, payload.scope)
   assertSyncTime(first.lower, 'payload.ranges')
-  writer.varint(first.lower)
+  bytes.append(toVarint(first.lower))
   let previous = first.lower
   for (const range of payload.ranges) {
     if (range.lower !== previous) {
       throw new InvalidArgumentError('payload.ranges', 'must be contiguous')
     }
-    writeRange(writer, range)
+    writeRange(bytes, range)
     previous = range.upper
   }
-  return writer.toBytes()
+  return bytes.slice()
 }
 
 /**
