@@ -45,11 +45,6 @@ export class Answer {
     this.#tuning = tuning
   }
 
-  /** Whether nothing is left to do in any range. */
-  get isSettled(): boolean {
-    return this.ranges.every(({ type }) => type === 'skip')
-  }
-
   /** Answers one range; they have to come in order. */
   add(range: SyncRange): void {
     if (range.type === 'fingerprint') {
@@ -145,6 +140,11 @@ export class Answer {
     this.#sizeBytes += RANGE_BYTES + items.length * ITEM_BYTES
     return range
   }
+}
+
+/** Whether nothing is left to do in any range. */
+export function isSettled(ranges: readonly SyncRange[]): boolean {
+  return ranges.every(({ type }) => type === 'skip')
 }
 
 /** A list that may still grow. */

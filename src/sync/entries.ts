@@ -46,19 +46,19 @@ export class Entries {
   /**
    * Inserts an entry.
    *
+   * @param onNew - called before one goes in whose key is not there yet; may set what follows the key, or throw
    * @returns false if its key is there already
    */
-  insert(entry: Uint32Array): boolean {
-    const at = this.#leafOf(entry)
-    const leaf = this.#leaf(at)
-    const index = lowerBound(leaf, entry)
-    if (isAt(leaf, index, entry)) {
+  insert(entry: Uint32Array, onNew?: () => void): boolean {
+    const { at, leaf, index, isFound } = this.#find(entry)
+    if (isFound) {
       return false
     }
     if (leaf.count === LEAF_ENTRIES) {
       this.#split(at)
-      return this.insert(entry)
+      return this.insert(entry, onNew)
     }
+    onNew?.()
     const offset = offsetOf(index)
     leaf.words.copyWithin(offset + ENTRY_WORDS, offset, offsetOf(leaf.count))
     leaf.words.set(entry, offset)
@@ -71,15 +71,13 @@ export class Entries {
 
   /** Whether a key is there. */
   has(key: Uint32Array): boolean {
-    const leaf = this.#leaf(this.#leafOf(key))
-    return isAt(leaf, lowerBound(leaf, key), key)
+    return this.#find(key).isFound
   }
 
   /** Counts the entries before a key, and adds their hashes to `sum`. */
   sumBefore(key: Uint32Array, sum: Uint32Array): number {
     this.#sumUp()
-    const leaf = this.#leaf(this.#leafOf(key))
-    const index = lowerBound(leaf, key)
+    const { leaf, index } = this.#find(key)
     addHash(sum, 0, leaf.words, 0)
     addHashes(sum, 0, leaf.words, index)
     return leaf.rank + index
@@ -89,7 +87,8 @@ export class Entries {
   *places(from: number, to: number): Generator<Place, void, undefined> {
     this.#sumUp()
     let rank = from
-    for (let at = this.#lastLeaf((leaf) => leaf.rank <= rank); rank < to; at++) {
+    let at = countWhile(this.#leaves.length, (leaf) => this.#leaf(leaf).rank <= from) - 1
+    for (; rank < to; at++) {
       const leaf = this.#leaf(at)
       for (const end = Math.min(to, leaf.rank + leaf.count); rank < end; rank++) {
         yield { words: leaf.words, offset: offsetOf(rank - leaf.rank) }
@@ -99,10 +98,10 @@ export class Entries {
 
   /** Removes the entries before a key. */
   pruneBefore(key: Uint32Array): void {
-    this.#leaves.splice(0, this.#leafOf(key))
-    const first = this.#leaf(0)
-    moveEntries(first, lowerBound(first, key), first)
-    if (first.count === 0 && this.#leaves.length > 1) {
+    const { at, leaf, index } = this.#find(key)
+    this.#leaves.splice(0, at)
+    moveEntries(leaf, index, leaf)
+    if (leaf.count === 0 && this.#leaves.length > 1) {
       this.#leaves.shift()
     }
     this.#summed = 0
@@ -138,14 +137,17 @@ export class Entries {
     return this.#leaves[at] as Leaf
   }
 
-  /** The last leaf that starts at a key or before it; the first if none does. */
-  #leafOf(key: Uint32Array): number {
-    return this.#lastLeaf(({ words }) => compareKeys(words, FIRST_ENTRY, key) <= 0)
-  }
-
-  /** The last leaf of which something is true that is true of no leaf after another; the first if it is true of none. */
-  #lastLeaf(isTrue: (leaf: Leaf) => boolean): number {
-    return Math.max(0, countWhile(this.#leaves.length, (at) => isTrue(this.#leaf(at))) - 1)
+  /** Where an entry is, or belongs: in the last leaf that starts with it or before it, or in the first. */
+  #find(key: Uint32Array): { at: number; leaf: Leaf; index: number; isFound: boolean } {
+    const { length } = this.#leaves
+    const isBefore = (leaf: number): boolean =>
+      compareKeys(this.#leaf(leaf).words, FIRST_ENTRY, key) <= 0
+    const at = Math.max(0, countWhile(length, isBefore) - 1)
+    const leaf = this.#leaf(at)
+    const { words, count } = leaf
+    const index = countWhile(count, (entry) => compareKeys(words, offsetOf(entry), key) < 0)
+    const isFound = index < count && compareKeys(words, offsetOf(index), key) === 0
+    return { at, leaf, index, isFound }
   }
 }
 
@@ -183,15 +185,6 @@ function addHashes(sum: Uint32Array, at: number, words: Uint32Array, count: numb
 
 function offsetOf(index: number): number {
   return FIRST_ENTRY + index * ENTRY_WORDS
-}
-
-/** The first entry of a leaf that is not before a key. */
-function lowerBound({ words, count }: Leaf, key: Uint32Array): number {
-  return countWhile(count, (index) => compareKeys(words, offsetOf(index), key) < 0)
-}
-
-function isAt({ words, count }: Leaf, index: number, key: Uint32Array): boolean {
-  return index < count && compareKeys(words, offsetOf(index), key) === 0
 }
 
 /** Negative, zero or positive as the key at `offset` sorts before, with, or after `key`. */

@@ -6,8 +6,7 @@ import { encodeWakuMessage } from '../wire/message.ts'
 import {
   decodeStoreQueryRequest,
   encodeStoreQueryResponse,
-  encodeWakuMessageKeyValue,
-  type StoreQueryResponse
+  encodeWakuMessageKeyValue
 } from '../wire/store-query-3.ts'
 import { compareSyncIds, type SyncId } from '../wire/sync-payload.ts'
 import type { SyncArchive } from './components.ts'
@@ -58,26 +57,34 @@ export async function answerLookup(
   bytes: Uint8Array,
   archive: Pick<SyncArchive, 'get'> | undefined
 ): Promise<Uint8Array> {
-  const { requestId, ...request } = decodeStoreQueryRequest(bytes, MAX_HASHES)
-  const { messageHashes, includeData, paginationCursor: cursor, paginationForward } = request
-  const answer = (rest: Partial<StoreQueryResponse>): Uint8Array =>
-    encodeStoreQueryResponse({
+  const request = decodeStoreQueryRequest(bytes, MAX_HASHES)
+  const { requestId, messageHashes, includeData, paginationCursor: cursor } = request
+  const answer = (
+    statusCode: number,
+    statusDesc: string,
+    rows: readonly StoredMessage[] = [],
+    paginationCursor?: Uint8Array<ArrayBuffer>
+  ): Uint8Array => {
+    const messages = rows.map((row) => encodeRow(row, includeData))
+    return encodeStoreQueryResponse({
       requestId,
-      statusCode: 200,
-      statusDesc: 'OK',
-      messages: [],
-      ...rest
+      statusCode,
+      statusDesc,
+      messages,
+      paginationCursor
     })
+  }
   if (archive === undefined) {
-    return answer({ statusCode: 503, statusDesc: 'SERVICE_UNAVAILABLE: no sync session' })
+    return answer(503, 'SERVICE_UNAVAILABLE: no sync session')
   }
   if (messageHashes.length === 0 || messageHashes.some(({ length }) => length !== 32)) {
-    return answer({ statusCode: 400, statusDesc: 'BAD_REQUEST: look-ups by message hash only' })
+    return answer(400, 'BAD_REQUEST: look-ups by message hash only')
   }
   const found = (await archive.get(messageHashes)).filter((message) => message !== undefined)
-  const rows = found.sort(
-    (a, b) => (paginationForward ? 1 : -1) * compareSyncIds(toSyncId(a), toSyncId(b))
-  )
+  const rows = found.sort((a, b) => compareSyncIds(toSyncId(a), toSyncId(b)))
+  if (!request.paginationForward) {
+    rows.reverse()
+  }
   // a page goes on after the cursor, wherever that is in the order
   const at = cursor && rows.findIndex(({ messageHash }) => compareBytes(messageHash, cursor) === 0)
   const limit = Math.min(Number(request.paginationLimit ?? 0n) || 20, MAX_PAGE_MESSAGES)
@@ -91,22 +98,16 @@ export async function answerLookup(
     page.push(row)
   }
   const last = page.at(-1)
-  const isLast = last === undefined || last === rows.at(-1)
-  return answer({
-    messages: (paginationForward ? page : page.reverse()).map((row) => encodeRow(row, includeData)),
-    ...(isLast ? undefined : { paginationCursor: last.messageHash })
-  })
+  const next = last === rows.at(-1) ? undefined : last?.messageHash
+  return answer(200, 'OK', request.paginationForward ? page : page.reverse(), next)
 }
 
 function toSyncId({ timestamp = 0n, messageHash: hash }: StoredMessage): SyncId {
   return { timestamp, hash }
 }
 
-function encodeRow(message: StoredMessage, includeData: boolean): Uint8Array<ArrayBuffer> {
-  const { messageHash, pubsubTopic } = message
-  return encodeWakuMessageKeyValue(
-    includeData
-      ? { messageHash, pubsubTopic, message: encodeWakuMessage(message) }
-      : { messageHash }
-  )
+function encodeRow(row: StoredMessage, includeData: boolean): Uint8Array<ArrayBuffer> {
+  const { messageHash, pubsubTopic } = row
+  const message = includeData ? encodeWakuMessage(row) : undefined
+  return encodeWakuMessageKeyValue({ messageHash, ...(message && { message, pubsubTopic }) })
 }

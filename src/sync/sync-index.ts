@@ -1,5 +1,5 @@
-import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
-import { assertHash, assertSyncTime, HASH_BYTES } from '../wire/sync-bytes.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { assertHash, assertLimit, assertSyncTime, HASH_BYTES } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import { ENTRY_WORDS, Entries, HASH_OFFSET, HASH_WORDS, KEY_WORDS, type Place } from './entries.ts'
 import { type SyncFilter, type SyncTopics, TopicTable } from './topic-table.ts'
@@ -71,17 +71,10 @@ export class SyncIndex {
    */
   insert(id: SyncId, topics: SyncTopics): boolean {
     const entry = this.#toKey(id.timestamp, id.hash)
-    if (this.size >= this.#maxEntries && !this.#entries.has(entry)) {
-      const limit = this.#maxEntries
-      throw new LimitExceededError(`the sync index is full with ${limit} entries`, limit)
-    }
-    const topicId = this.#topics.acquire(topics)
-    entry[KEY_WORDS] = topicId
-    const inserted = this.#entries.insert(entry)
-    if (!inserted) {
-      this.#topics.release(topicId)
-    }
-    return inserted
+    return this.#entries.insert(entry, () => {
+      assertLimit(this.size + 1, this.#maxEntries, 'entries in the sync index')
+      entry[KEY_WORDS] = this.#topics.acquire(topics)
+    })
   }
 
   /** Whether a message is there. */

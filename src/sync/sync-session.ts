@@ -8,7 +8,7 @@ import {
   type SyncPayload,
   type SyncPayloadLimits
 } from '../wire/sync-payload.ts'
-import { Answer, type AnswerTuning } from './answer.ts'
+import { Answer, type AnswerTuning, isSettled } from './answer.ts'
 import { intersect, type SyncLayout, toScope } from './scope.ts'
 import { MIN_FINGERPRINT_SPAN } from './split.ts'
 import type { SyncIndex } from './sync-index.ts'
@@ -154,7 +154,7 @@ export class SyncSession {
   process(bytes: Uint8Array): SyncStep {
     this.#count(bytes.length)
     const payload = decodeSyncPayload(bytes, this.#options, this.#scope?.layout)
-    if (typeof payload === 'string' || payload.ranges.every(({ type }) => type === 'skip')) {
+    if (typeof payload === 'string' || isSettled(payload.ranges)) {
       if (this.#scope === undefined) {
         throw new ProtocolViolationError('empty', 'a session begins with nothing to compare')
       }
@@ -174,9 +174,10 @@ export class SyncSession {
         answer.add(range)
       }
     }
-    const { toSend, toFetch, ranges, isSettled } = answer
-    this.#differs ||= !isSettled || toSend.length + toFetch.length > 0
-    return isSettled
+    const { toSend, toFetch, ranges } = answer
+    const isOver = isSettled(ranges)
+    this.#differs ||= !isOver || toSend.length + toFetch.length > 0
+    return isOver
       ? { ...this.#end(this.#settled, 'no-ranges'), toSend, toFetch }
       : { reply: encodeSyncPayload({ scope, ranges }), toSend, toFetch }
   }
@@ -218,11 +219,6 @@ export class SyncSession {
 
   #end(outcome: SyncOutcome, reply?: EmptySyncPayload): SyncStep {
     this.#isOver = true
-    return {
-      ...(reply === undefined ? undefined : { reply: encodeSyncPayload(reply) }),
-      toSend: [],
-      toFetch: [],
-      outcome
-    }
+    return { ...(reply && { reply: encodeSyncPayload(reply) }), toSend: [], toFetch: [], outcome }
   }
 }

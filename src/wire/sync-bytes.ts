@@ -82,16 +82,15 @@ export class SyncReader {
 /** The bytes of a varint, for a number from 0 on. */
 export function toVarint(value: bigint | number): Uint8Array {
   const bytes: number[] = []
-  let rest = BigInt(value)
-  for (; rest > 0xfffffffn; rest >>= 7n) {
-    bytes.push(Number(rest & 0x7fn) | 0x80)
+  let high = BigInt(value)
+  for (; high > 0xfffffffn; high >>= 7n) {
+    bytes.push(Number(high & 0x7fn) | 0x80)
   }
-  let low = Number(rest)
-  for (; low > 0x7f; low >>>= 7) {
-    bytes.push((low & 0x7f) | 0x80)
+  let rest = Number(high)
+  for (; rest > 0x7f; rest >>>= 7) {
+    bytes.push((rest & 0x7f) | 0x80)
   }
-  bytes.push(low)
-  return Uint8Array.from(bytes)
+  return Uint8Array.of(...bytes, rest)
 }
 
 /** Throws unless a time can be written so that every peer reads it. */
