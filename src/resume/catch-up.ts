@@ -2,7 +2,7 @@ import type { Job } from './job.ts'
 import { legToFinish, planLeg } from './plan.ts'
 import { recheck } from './recheck.ts'
 import type { HistoryGap, ResumeDone } from './result.ts'
-import { type Leg, max, type ResumeState, subtract } from './state.ts'
+import { addGap, type Leg, max, type ResumeState, subtract } from './state.ts'
 import { type WalkEnd, walk } from './walking.ts'
 
 /**
@@ -54,24 +54,19 @@ async function run(
       to: leg.to + settings.overlap,
       position: leg.position,
       peerId: leg.peerId,
-      onPage: async (messages, page) => {
-        const { position, peerId } = page
-        const isWalked = page.completeness === 'complete'
-        const state = { ...before, leg: { ...leg, position, peerId, isWalked } }
-        const detail = { stage: 'walk' as const, peerId, fetched: page.messages.length }
-        await job.put(messages, detail, marks.state(state))
-      }
+      stage: 'walk',
+      toMarks: ({ position, peerId, completeness: end }) =>
+        marks.state({ ...before, leg: { ...leg, position, peerId, isWalked: end === 'complete' } })
     })
   }
   if (leg.recheck !== undefined) {
     await recheck(job, leg.recheck)
   }
   const { filled } = await marks.readFills(signal)
-  const gaps = leg.gap === undefined ? before.gaps : [...subtract(before.gaps, [leg.gap]), leg.gap]
   const state: ResumeState = {
     coveredUntil: leg.to,
     settledUntil: max(leg.floor, leg.to - settings.healing),
-    gaps: subtract(gaps, filled)
+    gaps: subtract(addGap(before.gaps, leg.gap), filled)
   }
   await job.mark(marks.state(state))
   return { state, completeness }

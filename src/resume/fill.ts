@@ -1,6 +1,6 @@
 import type { Job } from './job.ts'
 import type { HistoryGap, ResumeDone } from './result.ts'
-import { type FillState, intersect, subtract } from './state.ts'
+import { addGap, intersect, subtract } from './state.ts'
 import { walk } from './walking.ts'
 
 /**
@@ -15,15 +15,12 @@ export async function fill(job: Job, gap: HistoryGap): Promise<ResumeDone> {
   const completeness = await walk(job, {
     ...gap,
     ...point, // refused where it is of another gap
-    onPage: async (messages, { position, peerId, messages: all }) => {
-      const state: FillState = { filled, walk: { position, peerId } }
-      const detail = { stage: 'gap' as const, peerId, fetched: all.length }
-      await job.put(messages, detail, marks.fills(state))
-    }
+    stage: 'gap',
+    toMarks: ({ position, peerId }) => marks.fills({ filled, walk: { position, peerId } })
   })
   const { gaps: known, leg } = await marks.readState(signal)
   // That of a call under way is among them once that has come to its end.
-  const gaps = leg?.gap === undefined ? known : [...subtract(known, [leg.gap]), leg.gap]
+  const gaps = addGap(known, leg?.gap)
   // Only what is still said to be missing has to be remembered.
   const others = subtract(intersect(filled, gaps), [gap])
   await job.mark(marks.fills({ filled: [...others, ...intersect([gap], gaps)] }))

@@ -1,5 +1,6 @@
 import { report } from '../lib/report.ts'
 import type { StoreCriteria } from '../store/criteria.ts'
+import type { WalkOptions } from '../store/options.ts'
 import type { StoredMessage, StoreProgress } from '../store/page.ts'
 import type { SourceState } from '../store/roster.ts'
 import type { ResumeComponents } from './components.ts'
@@ -49,18 +50,19 @@ export class Job {
     )
   }
 
-  /** Puts messages and marks into the archive, both or neither, and tells. */
+  /** Puts those of the fetched messages that are meant, and marks, into the archive, both or neither, and tells. */
   async put(
-    messages: readonly StoredMessage[],
-    page: { stage: ResumeStage; peerId?: string; fetched: number },
+    fetched: readonly StoredMessage[],
+    stage: ResumeStage,
+    peerId?: string,
     marks: Record<string, unknown> = {}
   ): Promise<void> {
     const { archive } = this.components
+    const messages = this.filter(fetched)
     const added = await archive.putMany(messages, { marks, signal: this.signal })
-    this.counts.fetched += page.fetched
+    this.counts.fetched += fetched.length
     this.counts.added += added.length
     const reached = messages.at(-1)?.timestamp
-    const { stage, peerId } = page
     this.tell({
       type: 'resume:page',
       detail: {
@@ -75,6 +77,11 @@ export class Job {
   /** Sets marks alone. */
   async mark(marks: Record<string, unknown>): Promise<void> {
     await this.components.archive.putMany([], { marks, signal: this.signal })
+  }
+
+  /** How to ask a node; `''` is the one that the store client chooses. */
+  askOf(peerId: string): Pick<WalkOptions, 'peerId' | 'signal' | 'onProgress'> {
+    return { peerId: peerId || undefined, signal: this.signal, onProgress: this.onStoreProgress }
   }
 
   /** Counts the bytes of answers. */

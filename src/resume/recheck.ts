@@ -25,7 +25,7 @@ const MAX_NOT_GIVEN = 1_000
 export async function recheck(job: Job, stretch: HistoryGap): Promise<void> {
   const { store, node } = job.components
   if (store.queryHashes === undefined || job.settings.timeRange) {
-    await walkAgain(job, stretch)
+    await walk(job, { ...stretch, stage: 'recheck' })
     return
   }
   const nodes = new Nodes(node, job.settings.random)
@@ -59,7 +59,7 @@ async function recheckAt(
   } catch (error) {
     job.signal.throwIfAborted()
     if (isUnsupported(error)) {
-      await walkAgain(job, stretch)
+      await walk(job, { ...stretch, stage: 'recheck' })
       return true
     }
     job.leave(nodes, peerId, toReason(error))
@@ -71,25 +71,16 @@ function violation(message: string, peerId: string): ProtocolViolationError {
   return new ProtocolViolationError('no-progress', message, peerId)
 }
 
-async function walkAgain(job: Job, stretch: HistoryGap): Promise<void> {
-  await walk(job, {
-    ...stretch,
-    onPage: async (messages, { peerId, messages: all }) =>
-      await job.put(messages, { stage: 'recheck', peerId, fetched: all.length })
-  })
-}
-
 async function* listHashes(
   job: Job,
   { from, to }: HistoryGap,
   peerId: string
 ): AsyncGenerator<Uint8Array[], void> {
   const store = job.components.store as Required<ResumeStore>
-  const { signal, onStoreProgress: onProgress } = job
   const seen = new Set<string>()
   let batch: Uint8Array[] = []
-  const options = { peerId: peerId || undefined, signal, onProgress }
-  for await (const { messageHash } of store.queryHashes(job.criteria(from, to), options)) {
+  const hashes = store.queryHashes(job.criteria(from, to), job.askOf(peerId))
+  for await (const { messageHash } of hashes) {
     const key = toHex(messageHash)
     if (seen.has(key)) {
       throw violation('a node names the same hashes again', peerId)
@@ -116,28 +107,28 @@ async function fetchNew(
   peerId: string
 ): Promise<number> {
   const { archive, store } = job.components
-  const { signal, onStoreProgress: onProgress } = job
-  const known = await archive.has(hashes, { signal })
+  const known = await archive.has(hashes, { signal: job.signal })
   const wanted = new Map(
     hashes.filter((_, index) => known[index] !== true).map((hash) => [toHex(hash), hash])
   )
   if (wanted.size === 0) {
     return 0
   }
-  const options = { peerId: peerId || undefined, signal, onProgress }
   const messages: StoredMessage[] = []
-  let fetched = 0
-  for await (const message of store.lookup([...wanted.values()], options)) {
+  let others = 0
+  for await (const message of store.lookup([...wanted.values()], job.askOf(peerId))) {
     const { messageHash, timestamp = 0n } = message
-    fetched++
     // What it named may be anything. Reference nodes name what is of the very end, too.
     if (timestamp >= from && timestamp <= to && wanted.has(toHex(messageHash))) {
-      messages.push(...job.filter([message]))
+      messages.push(message)
+    } else {
+      others++
     }
   }
-  const missing = wanted.size - messages.length
+  const missing = wanted.size - job.filter(messages).length
   job.counts.missing += missing
-  await job.put(messages, { stage: 'recheck', peerId, fetched })
+  job.counts.fetched += others
+  await job.put(messages, 'recheck', peerId)
   return missing
 }
 

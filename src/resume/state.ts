@@ -101,6 +101,14 @@ export function subtract(
   )
 }
 
+/** Gaps with another one among them. */
+export function addGap(
+  gaps: readonly HistoryGap[],
+  gap: HistoryGap | undefined
+): readonly HistoryGap[] {
+  return gap === undefined ? gaps : [...subtract(gaps, [gap]), gap]
+}
+
 /** The parts of some stretches that lie within others. */
 export function intersect(
   stretches: readonly HistoryGap[],

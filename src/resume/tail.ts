@@ -36,16 +36,16 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
   let covered = start
   const end = new AbortController()
   let buffer: StoredMessage[] = []
-  let fetched = 0
   let isOver = false
   let writing: Promise<void> = Promise.resolve()
 
   const flush = (coveredUntil: bigint): void => {
-    const [messages, page] = [buffer, { stage: 'tail' as const, fetched }]
+    const messages = buffer
     covered = coveredUntil
     buffer = []
-    fetched = 0
-    writing = writing.then(() => job.put(messages, page, marks.state({ ...state, coveredUntil })))
+    writing = writing.then(() =>
+      job.put(messages, 'tail', undefined, marks.state({ ...state, coveredUntil }))
+    )
     writing.catch((error: unknown) => end.abort(error))
   }
 
@@ -56,7 +56,7 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
     if (event.type === 'store:follow-failed') {
       job.tellFailed('', event.detail.error)
     } else if (event.type === 'store:caught-up') {
-      if (fetched > 0 || asked - covered >= MARK_INTERVAL) {
+      if (buffer.length > 0 || asked - covered >= MARK_INTERVAL) {
         flush(max(covered, asked))
       }
       asked = now()
@@ -79,9 +79,7 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
         walker
       })
       for await (const message of messages) {
-        fetched++
-        buffer.push(...job.filter([message]))
-        if (fetched >= BATCH) {
+        if (buffer.push(message) >= BATCH) {
           flush(covered)
           await writing
         }

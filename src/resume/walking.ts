@@ -1,9 +1,9 @@
 import { hasErrorCode, isWakuLightError } from '../errors.ts'
-import type { MessagePage, StoredMessage } from '../store/page.ts'
+import type { MessagePage } from '../store/page.ts'
 import type { ResumePage } from './components.ts'
 import type { Job } from './job.ts'
 import { Nodes } from './nodes.ts'
-import type { HistoryGap } from './result.ts'
+import type { HistoryGap, ResumeStage } from './result.ts'
 import { joinSources } from './sources.ts'
 import type { WalkPoint } from './state.ts'
 
@@ -12,15 +12,17 @@ export type WalkEnd = 'complete' | 'unverifiable'
 
 /** How to walk through a stretch of history. */
 export interface WalkInit extends HistoryGap, WalkPoint {
-  /** Called with each page and its messages that are meant, before the next one is asked for. */
-  readonly onPage: (messages: readonly StoredMessage[], page: MessagePage) => Promise<void>
+  readonly stage: ResumeStage
+  /** The marks that are put together with a page. */
+  readonly toMarks?: (page: MessagePage) => Record<string, unknown>
 }
 
 /**
  * Walks through a stretch of history from page to page, at a random node, and goes on at others where it fails or cannot say
- * that it is at the end; or at several nodes at once, which the walker chooses.
+ * that it is at the end; or at several nodes at once, which the walker chooses. Each page is put before the next one is asked
+ * for.
  *
- * @throws {@link NoUsablePeerError} if all fail, what `onPage` throws, {@link ClosedError}, the signal's own reason
+ * @throws {@link NoUsablePeerError} if all fail, what the archive throws, {@link ClosedError}, the signal's own reason
  */
 export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
   const { store, node } = job.components
@@ -53,11 +55,9 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
     }
     try {
       const pages = store.queryPages(job.criteria(init.from, init.to), {
+        ...job.askOf(peerId),
         position,
         pageLimit,
-        peerId: peerId || undefined,
-        signal,
-        onProgress: job.onStoreProgress,
         walker
       })
       const before = job.sources
@@ -65,7 +65,7 @@ export async function walk(job: Job, init: WalkInit): Promise<WalkEnd> {
         signal.throwIfAborted()
         tellDropped(job, page)
         job.sources = joinSources(before, page.sources ?? [])
-        await init.onPage(job.filter(page.messages), page)
+        await job.put(page.messages, init.stage, page.peerId, init.toMarks?.(page))
         hasPages = true
         position = page.position
         if (page.completeness === 'complete') {
