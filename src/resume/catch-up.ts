@@ -32,7 +32,7 @@ export async function catchUp(job: Job): Promise<ResumeDone> {
         status: 'done',
         resumedFrom,
         resumedTo: leg.to,
-        ...(gap === undefined ? undefined : { gap }),
+        ...(gap && { gap }),
         completeness,
         clockSetBack: leg.clockSetBack,
         ...job.outcome

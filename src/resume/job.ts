@@ -67,8 +67,8 @@ export class Job {
       type: 'resume:page',
       detail: {
         stage,
-        ...(peerId ? { peerId } : undefined),
-        ...(reached === undefined ? undefined : { reached }),
+        ...(peerId && { peerId }),
+        ...(reached !== undefined && { reached }),
         ...this.counts
       }
     })
@@ -94,7 +94,7 @@ export class Job {
   /** What is in the result of a call that came to its end. */
   get outcome(): Pick<ResumeDone, 'sources' | keyof ResumeCounts> {
     const { sources } = this
-    return { ...this.counts, ...(sources.length === 0 ? undefined : { sources }) }
+    return { ...this.counts, ...(sources.length > 0 && { sources }) }
   }
 
   /** Tells whoever watches this call. */

@@ -67,14 +67,13 @@ export class Marks {
 
   /** What was stored, or that nothing is known. */
   async readState(signal?: AbortSignal): Promise<ResumeState> {
-    const state = (await this.#archive.getMark(this.#key, { signal })) as ResumeState | undefined
-    return state ?? { gaps: [] }
+    return ((await this.#archive.getMark(this.#key, { signal })) ?? { gaps: [] }) as ResumeState
   }
 
   /** What was stored, or that nothing was filled. */
   async readFills(signal?: AbortSignal): Promise<FillState> {
     const fills = await this.#archive.getMark(`${this.#key}/fills`, { signal })
-    return (fills as FillState | undefined) ?? { filled: [] }
+    return (fills ?? { filled: [] }) as FillState
   }
 
   /** What is still missing. */
