@@ -90,7 +90,28 @@ export async function receive(
   }
   try {
     find()
-    await receiveMessages(frames, find, (reason) => tell(rejected(peerId, reason)), signal)
+    let rejectedCount = 0
+    for (let bytes = await frames.read(signal); bytes !== undefined; ) {
+      const batches = new Map<Intake, StoredMessage[]>()
+      try {
+        for (let count = 0; bytes !== undefined; count++) {
+          const judged = judge(find(), bytes)
+          if (typeof judged === 'string') {
+            tell(rejected(peerId, judged))
+            assertLimit(++rejectedCount, MAX_REJECTED, 'messages that were not asked for')
+          } else {
+            const [intake, message] = judged
+            batches.set(intake, [...(batches.get(intake) ?? []), message])
+          }
+          bytes = count < BATCH_MESSAGES ? frames.take() : undefined
+        }
+      } finally {
+        for (const [intake, messages] of batches) {
+          await intake.store(messages, 'transfer')
+        }
+      }
+      bytes = await frames.read(signal)
+    }
     await frames.close(signal)
   } catch (error) {
     frames.abort('the transfer is not taken')
@@ -102,43 +123,6 @@ export async function receive(
 
 function rejected(peerId: string, reason: SyncRejection): SyncProgress {
   return { type: 'sync:rejected', detail: { peerId, reason } }
-}
-
-/**
- * Takes messages from a stream to its end.
- *
- * @param find - the sessions with the peer
- * @throws {@link LimitExceededError} if the peer sends too much that is dropped, or more than its sessions take
- * @throws what `find` and the stream throw, or the archive
- */
-async function receiveMessages(
-  frames: Frames,
-  find: () => readonly Intake[],
-  reject: (reason: SyncRejection) => void,
-  signal: AbortSignal
-): Promise<void> {
-  let rejectedCount = 0
-  for (let bytes = await frames.read(signal); bytes !== undefined; ) {
-    const batches = new Map<Intake, StoredMessage[]>()
-    try {
-      for (let count = 0; bytes !== undefined; count++) {
-        const judged = judge(find(), bytes)
-        if (typeof judged === 'string') {
-          reject(judged)
-          assertLimit(++rejectedCount, MAX_REJECTED, 'messages that were not asked for')
-        } else {
-          const [intake, message] = judged
-          batches.set(intake, [...(batches.get(intake) ?? []), message])
-        }
-        bytes = count < BATCH_MESSAGES ? frames.take() : undefined
-      }
-    } finally {
-      for (const [intake, messages] of batches) {
-        await intake.store(messages, 'transfer')
-      }
-    }
-    bytes = await frames.read(signal)
-  }
 }
 
 function judge(

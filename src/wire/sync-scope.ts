@@ -29,13 +29,22 @@ export function writeScope(bytes: Uint8ArrayList, scope: TopicScope | ShardScope
   }
 }
 
-/** Reads the header of the newer layout. */
-export function readTopicScope(reader: SyncReader, limits: SyncPayloadLimits): TopicScope {
-  return {
-    layout: 'topics',
-    pubsubTopics: readTopics(reader, limits),
-    contentTopics: readTopics(reader, limits)
+/** Reads the header of a payload in a layout. */
+export function readScope(
+  reader: SyncReader,
+  limits: SyncPayloadLimits,
+  layout: 'topics' | 'shards'
+): TopicScope | ShardScope {
+  if (layout === 'topics') {
+    const pubsubTopics = readTopics(reader, limits)
+    return { layout, pubsubTopics, contentTopics: readTopics(reader, limits) }
   }
+  const clusterId = readNumber(reader)
+  const shards: number[] = []
+  for (let left = reader.count(limits.maxTopics, 'shards'); left > 0; left--) {
+    shards.push(readNumber(reader))
+  }
+  return { layout, clusterId, shards }
 }
 
 function readTopics(
@@ -52,16 +61,6 @@ function readTopics(
     topics.push(topic)
   }
   return topics
-}
-
-/** Reads the header of the older layout. */
-export function readShardScope(reader: SyncReader, limits: SyncPayloadLimits): ShardScope {
-  const clusterId = readNumber(reader)
-  const shards: number[] = []
-  for (let left = reader.count(limits.maxTopics, 'shards'); left > 0; left--) {
-    shards.push(readNumber(reader))
-  }
-  return { layout: 'shards', clusterId, shards }
 }
 
 function readNumber(reader: SyncReader): number {

@@ -1,5 +1,5 @@
 import { Uint8ArrayList } from 'uint8arraylist'
-import { InvalidArgumentError, isWakuLightError } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
 import { assertLimit, assertSyncTime, SyncReader, toVarint } from './sync-bytes.ts'
 import {
   type EmptySyncPayload,
@@ -9,12 +9,14 @@ import {
   type SyncRange
 } from './sync-payload.ts'
 import { readRange, writeRange } from './sync-range.ts'
-import { readShardScope, readTopicScope, writeScope } from './sync-scope.ts'
+import { readScope, writeScope } from './sync-scope.ts'
 
 /** Protocol id of Waku Sync's reconciliation; both payload layouts share it. */
 export const RECONCILIATION_PROTOCOL = '/vac/waku/reconciliation/1.0.0'
 
 const NO_RANGES = 0
+
+type Layout = SyncPayload['scope']['layout']
 
 /**
  * Encodes a payload.
@@ -66,7 +68,7 @@ export function encodeSyncPayload(
 export function decodeSyncPayload(
   bytes: Uint8Array,
   limits: SyncPayloadLimits = SYNC_PAYLOAD_LIMITS,
-  layout?: SyncPayload['scope']['layout']
+  layout?: Layout
 ): SyncPayload | EmptySyncPayload {
   if (bytes.length === 0) {
     return 'mismatch'
@@ -75,27 +77,23 @@ export function decodeSyncPayload(
     return 'no-ranges'
   }
   assertLimit(bytes.length, limits.maxPayloadBytes, 'bytes in a payload')
-  if (layout !== undefined) {
-    return decodeLayout(bytes, limits, layout === 'topics' ? readTopicScope : readShardScope)
-  }
   try {
-    return decodeLayout(bytes, limits, readTopicScope)
+    return decodeLayout(bytes, limits, layout ?? 'topics')
   } catch (error) {
-    try {
-      return decodeLayout(bytes, limits, readShardScope)
-    } catch (olderError) {
-      throw isWakuLightError(olderError) ? error : olderError
+    if (layout === undefined) {
+      try {
+        return decodeLayout(bytes, limits, 'shards')
+      } catch {
+        // what is of neither is told as what it would be in the newer
+      }
     }
+    throw error
   }
 }
 
-function decodeLayout(
-  bytes: Uint8Array,
-  limits: SyncPayloadLimits,
-  readScope: (reader: SyncReader, limits: SyncPayloadLimits) => SyncPayload['scope']
-): SyncPayload {
+function decodeLayout(bytes: Uint8Array, limits: SyncPayloadLimits, layout: Layout): SyncPayload {
   const reader = new SyncReader(bytes)
-  const scope = readScope(reader, limits)
+  const scope = readScope(reader, limits, layout)
   let lower = reader.time(0n)
   const ranges: SyncRange[] = []
   let items = 0
