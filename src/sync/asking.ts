@@ -5,10 +5,10 @@ import {
   type PeerFailure
 } from '../errors.ts'
 import { fromMilliseconds, type TimeInput, toNanoseconds } from '../lib/time.ts'
+import type { Backoff } from './backoff.ts'
 import type { SyncContext } from './context.ts'
 import type { SyncSettings } from './init.ts'
 import type { SyncResult } from './progress.ts'
-import type { Backoff } from './scheduler.ts'
 import { initiate, type SessionCall } from './sessions.ts'
 import type { SyncWindow } from './window.ts'
 

@@ -1,21 +1,64 @@
-import { hasErrorCode } from '../errors.ts'
 import { delay, withSignals } from '../lib/deadline.ts'
-import type { Pauses } from '../lib/pauses.ts'
-import type { SyncSettings, SyncVisibility } from './init.ts'
+import { Pauses } from '../lib/pauses.ts'
+import { askFirst, toWindow } from './asking.ts'
+import type { Backoff } from './backoff.ts'
+import type { SyncContext } from './context.ts'
+import type { SyncVisibility } from './init.ts'
+import { capablePeers } from './peers.ts'
 
 /**
- * Syncs now and then: at the start, at once after a pause was cut short, and in between at an interval. With locks it waits
- * for its turn first.
+ * Syncs now and then: at the start, at once after a peer has come, and in between at an interval.
  *
- * @param run - syncs once
- * @throws the signal's own reason
+ * @param prune - forgets what has become too old
+ * @returns stops to listen to the node, and waits for the end, which the signal of the context brings
  */
-export async function keepSyncing(
-  { locks, lockName, visibility, pauseWhileHidden, intervalMs }: SyncSettings,
+export function startScheduler(
+  context: SyncContext,
+  backoff: Backoff,
+  prune: () => void
+): () => Promise<void> {
+  const { node, settings, intakes, tell, signal } = context
+  const pauses = new Pauses({ ...settings, minBackoffMs: settings.intervalMs })
+  let arrived: string | undefined
+
+  /** A peer that has just come is preferred. */
+  const run = async (): Promise<void> => {
+    const preferred = arrived
+    arrived = undefined
+    prune()
+    const capable = await capablePeers(node, settings.random)
+    const peerIds = capable
+      .filter((id) => backoff.allows(id) && !intakes.isActive(id))
+      .sort((a, b) => Number(b === preferred) - Number(a === preferred))
+    try {
+      await askFirst(context, backoff, peerIds, toWindow(settings, {}), context)
+    } catch (error) {
+      signal.throwIfAborted()
+      tell({ type: 'sync:failed', detail: { error } })
+    }
+  }
+
+  const unsubscribe = node.onConnectionChange?.(({ peerId, connected }) => {
+    if (connected) {
+      backoff.forget(peerId)
+      arrived = peerId
+      pauses.wake()
+    }
+  })
+  const work = settings.automatic ? keepRunning(context, pauses, run) : undefined
+  return async () => {
+    unsubscribe?.()
+    await work
+  }
+}
+
+/** Goes on until the signal is aborted. With locks it waits for its turn first. Never rejects. */
+async function keepRunning(
+  { settings, tell, signal }: SyncContext,
   pauses: Pauses,
-  run: () => Promise<void>,
-  signal: AbortSignal
+  run: () => Promise<void>
 ): Promise<void> {
+  const { locks, lockName, visibility, pauseWhileHidden, intervalMs } = settings
   const loop = async (): Promise<void> => {
     // whoever created this has listeners to add
     await delay(0, signal)
@@ -29,7 +72,13 @@ export async function keepSyncing(
       await pauses.wait(intervalMs, waking, signal)
     }
   }
-  await (locks === null ? loop() : locks.request(lockName, { signal }, loop))
+  try {
+    await (locks === null ? loop() : locks.request(lockName, { signal }, loop))
+  } catch (error) {
+    if (!signal.aborted) {
+      tell({ type: 'sync:failed', detail: { error } })
+    }
+  }
 }
 
 async function change(visibility: SyncVisibility, signal: AbortSignal): Promise<void> {
@@ -40,34 +89,5 @@ async function change(visibility: SyncVisibility, signal: AbortSignal): Promise<
     await withSignals([signal], () => promise)
   } finally {
     visibility.removeEventListener('visibilitychange', onChange)
-  }
-}
-
-/** Which peers to leave alone for now, since they failed. */
-export class Backoff {
-  readonly #settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>
-  readonly #failures = new Map<string, { readonly count: number; readonly untilMs: number }>()
-
-  constructor(settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>) {
-    this.#settings = settings
-  }
-
-  /** Whether a peer may be tried. */
-  allows(peerId: string): boolean {
-    return (this.#failures.get(peerId)?.untilMs ?? 0) <= this.#settings.now()
-  }
-
-  /** It failed: the pause doubles each time; one that lacks the protocol gets the longest at once. */
-  failed(peerId: string, error: unknown): void {
-    const { now, intervalMs, maxBackoffMs } = this.#settings
-    const { count = 0 } = this.#failures.get(peerId) ?? {}
-    const pauseMs = hasErrorCode(error, 'ERR_UNSUPPORTED') ? Infinity : intervalMs * 2 ** count
-    const untilMs = now() + Math.min(pauseMs, maxBackoffMs)
-    this.#failures.set(peerId, { count: count + 1, untilMs })
-  }
-
-  /** All is well with it, or it may have changed. */
-  forget(peerId: string): void {
-    this.#failures.delete(peerId)
   }
 }

@@ -1,6 +1,5 @@
 import { ClosedError } from '../errors.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
-import { Pauses } from '../lib/pauses.ts'
 import { report } from '../lib/report.ts'
 import { fromMilliseconds, type TimeInput } from '../lib/time.ts'
 import type { CallOptions } from '../options.ts'
@@ -8,6 +7,7 @@ import { STORE_QUERY_3_PROTOCOL } from '../wire/store-query-3.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import { TRANSFER_PROTOCOL } from '../wire/sync-transfer.ts'
 import { askFirst, toWindow } from './asking.ts'
+import { Backoff } from './backoff.ts'
 import type { SyncComponents } from './components.ts'
 import type { SyncContext, Tell } from './context.ts'
 import { openHoldings } from './holdings.ts'
@@ -17,7 +17,7 @@ import { serveLookup } from './lookups.ts'
 import { receive } from './moving.ts'
 import { capablePeers } from './peers.ts'
 import type { SyncProgress, SyncResult } from './progress.ts'
-import { Backoff, keepSyncing } from './scheduler.ts'
+import { startScheduler } from './scheduler.ts'
 import { initiate, respond } from './sessions.ts'
 
 /** Options of {@link Sync.syncNow}. */
@@ -64,12 +64,11 @@ export interface Sync {
  */
 export async function createSync({ node, store }: SyncComponents, init: SyncInit): Promise<Sync> {
   const settings = toSyncSettings(init)
-  const { now, random, rangeMs, jitterMs, intervalMs } = settings
+  const { now, random, rangeMs, jitterMs, intervalMs, timeoutMs } = settings
   // how far back the index goes; pruning happens at an interval
   const keptMs = rangeMs + jitterMs + Math.min(2 * intervalMs, rangeMs)
   const keptSince = (): bigint => fromMilliseconds(now() - keptMs)
 
-  const holdings = await openHoldings(settings, keptSince())
   const closing = new AbortController()
   const { signal } = closing
   const listeners = new Set<Tell>()
@@ -78,62 +77,27 @@ export async function createSync({ node, store }: SyncComponents, init: SyncInit
       report(listener, event)
     }
   }
+  const holdings = await openHoldings(settings, keptSince())
   const intakes = new Intakes(now)
   const served = new Set<string>()
   const context = { node, store, settings, holdings, intakes, served, tell, signal }
   const backoff = new Backoff(settings)
-  const pauses = new Pauses({ ...settings, minBackoffMs: intervalMs })
   const handled: string[] = []
-  let arrived: string | undefined
-  let unsubscribe: (() => void) | undefined
-  let work: Promise<void> | undefined
+  let stop: (() => Promise<void>) | undefined
   let closed: Promise<void> | undefined
-
-  /** Syncs once; a peer that has just come is preferred. */
-  const syncByItself = async (): Promise<void> => {
-    const preferred = arrived
-    arrived = undefined
-    holdings.prune(keptSince())
-    const capable = await capablePeers(node, random)
-    const peerIds = capable
-      .filter((id) => backoff.allows(id) && !intakes.isActive(id))
-      .sort((a, b) => Number(b === preferred) - Number(a === preferred))
-    try {
-      await askFirst(context, backoff, peerIds, toWindow(settings, {}), context)
-    } catch (error) {
-      signal.throwIfAborted()
-      tell({ type: 'sync:failed', detail: { error } })
-    }
-  }
 
   const close = async (): Promise<void> => {
     closing.abort(new ClosedError('sync'))
-    unsubscribe?.()
-    await node.streamHost.unhandle(handled)
-    await work
+    await Promise.all([node.streamHost.unhandle(handled), stop?.()])
     holdings.close()
     listeners.clear()
   }
-
   try {
     await handleStreams(context, handled)
+    stop = startScheduler(context, backoff, () => holdings.prune(keptSince()))
   } catch (error) {
     await close()
     throw error
-  }
-  unsubscribe = node.onConnectionChange?.(({ peerId, connected }) => {
-    if (connected) {
-      backoff.forget(peerId)
-      arrived = peerId
-      pauses.wake()
-    }
-  })
-  if (settings.automatic) {
-    work = keepSyncing(settings, pauses, syncByItself, signal).catch((error: unknown) => {
-      if (!signal.aborted) {
-        tell({ type: 'sync:failed', detail: { error } })
-      }
-    })
   }
 
   return {
@@ -148,7 +112,7 @@ export async function createSync({ node, store }: SyncComponents, init: SyncInit
         tell(event)
         report(onProgress, event)
       }
-      return await withDeadline('sync', options, settings.timeoutMs, (within) =>
+      return await withDeadline('sync', options, timeoutMs, (within) =>
         withSignals([signal, within], async (linked) => {
           const call = { signal: linked, timeoutMs: Infinity, tell: tellAll }
           return peer === undefined

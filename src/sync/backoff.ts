@@ -1,0 +1,31 @@
+import { hasErrorCode } from '../errors.ts'
+import type { SyncSettings } from './init.ts'
+
+/** Which peers to leave alone for now, since they failed. */
+export class Backoff {
+  readonly #settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>
+  readonly #failures = new Map<string, { readonly count: number; readonly untilMs: number }>()
+
+  constructor(settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>) {
+    this.#settings = settings
+  }
+
+  /** Whether a peer may be tried. */
+  allows(peerId: string): boolean {
+    return (this.#failures.get(peerId)?.untilMs ?? 0) <= this.#settings.now()
+  }
+
+  /** It failed: the pause doubles each time; one that lacks the protocol gets the longest at once. */
+  failed(peerId: string, error: unknown): void {
+    const { now, intervalMs, maxBackoffMs } = this.#settings
+    const { count = 0 } = this.#failures.get(peerId) ?? {}
+    const pauseMs = hasErrorCode(error, 'ERR_UNSUPPORTED') ? Infinity : intervalMs * 2 ** count
+    const untilMs = now() + Math.min(pauseMs, maxBackoffMs)
+    this.#failures.set(peerId, { count: count + 1, untilMs })
+  }
+
+  /** All is well with it, or it may have changed. */
+  forget(peerId: string): void {
+    this.#failures.delete(peerId)
+  }
+}
