@@ -1,4 +1,3 @@
-import type { Uint8ArrayList } from 'uint8arraylist'
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
 import {
@@ -14,30 +13,30 @@ import { compareSyncIds, type RangeBounds, type SyncId, type SyncRange } from '.
 const TYPES = ['skip', 'fingerprint', 'item-set'] as const
 
 /** Writes a range; its lower bound is where the one before it ended. */
-export function writeRange(bytes: Uint8ArrayList, range: SyncRange): void {
+export function writeRange(chunks: Uint8Array[], range: SyncRange): void {
   const { lower, upper, upperHash, type } = range
   assertSyncTime(upper, 'payload.ranges')
   assertRange(range, (problem) => new InvalidArgumentError('payload.ranges', problem))
-  bytes.append(toVarint(upper - lower))
+  chunks.push(toVarint(upper - lower))
   if (upperHash !== undefined) {
     assertHash(upperHash, 'range.upperHash')
     const length = upperHash.findLastIndex((byte) => byte !== 0) + 1
-    bytes.append(toVarint(length), upperHash.subarray(0, length))
+    chunks.push(toVarint(length), upperHash.subarray(0, length))
   }
-  bytes.append(toVarint(TYPES.indexOf(type)))
+  chunks.push(toVarint(TYPES.indexOf(type)))
   if (type === 'fingerprint') {
     assertHash(range.fingerprint, 'fingerprint')
-    bytes.append(range.fingerprint)
+    chunks.push(range.fingerprint)
   } else if (type === 'item-set') {
     const { items, reconciled } = range
-    bytes.append(toVarint(items.length))
+    chunks.push(toVarint(items.length))
     let previous = 0n
     for (const { timestamp, hash } of items) {
       assertHash(hash, 'item.hash')
-      bytes.append(toVarint(timestamp - previous), hash)
+      chunks.push(toVarint(timestamp - previous), hash)
       previous = timestamp
     }
-    bytes.append(toVarint(reconciled ? 1 : 0))
+    chunks.push(toVarint(reconciled ? 1 : 0))
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Uint8ArrayList } from 'uint8arraylist'
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
 import { decodeText } from './fields.ts'
@@ -6,16 +5,16 @@ import { type SyncReader, toVarint } from './sync-bytes.ts'
 import type { ShardScope, SyncPayloadLimits, TopicScope } from './sync-payload.ts'
 
 /** Writes the header of a payload. */
-export function writeScope(bytes: Uint8ArrayList, scope: TopicScope | ShardScope): void {
+export function writeScope(chunks: Uint8Array[], scope: TopicScope | ShardScope): void {
   if (scope.layout === 'topics') {
     for (const topics of [scope.pubsubTopics, scope.contentTopics]) {
-      bytes.append(toVarint(topics.length))
+      chunks.push(toVarint(topics.length))
       for (const topic of topics) {
         const text = encodeText(topic)
         if (!isTopic(topic)) {
           throw new InvalidArgumentError('payload.scope', 'must hold no empty or unprintable topic')
         }
-        bytes.append(toVarint(text.length), text)
+        chunks.push(toVarint(text.length), text)
       }
     }
   } else {
@@ -24,7 +23,7 @@ export function writeScope(bytes: Uint8ArrayList, scope: TopicScope | ShardScope
       if (!Number.isInteger(number) || number < 0 || number > 0xffff) {
         throw new InvalidArgumentError('payload.scope', 'must hold numbers from 0 to 65535')
       }
-      bytes.append(toVarint(number))
+      chunks.push(toVarint(number))
     }
   }
 }

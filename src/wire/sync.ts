@@ -1,4 +1,4 @@
-import { Uint8ArrayList } from 'uint8arraylist'
+import { concat } from 'uint8arrays/concat'
 import { InvalidArgumentError } from '../errors.ts'
 import { assertLimit, assertSyncTime, SyncReader, toVarint } from './sync-bytes.ts'
 import {
@@ -41,19 +41,20 @@ export function encodeSyncPayload(
       "must not be empty: 'no-ranges' stands for that"
     )
   }
-  const bytes = new Uint8ArrayList()
-  writeScope(bytes, payload.scope)
+  const chunks: Uint8Array[] = []
+  writeScope(chunks, payload.scope)
   assertSyncTime(first.lower, 'payload.ranges')
-  bytes.append(toVarint(first.lower))
+  chunks.push(toVarint(first.lower))
   let previous = first.lower
   for (const range of payload.ranges) {
     if (range.lower !== previous) {
       throw new InvalidArgumentError('payload.ranges', 'must be contiguous')
     }
-    writeRange(bytes, range)
+    writeRange(chunks, range)
     previous = range.upper
   }
-  return bytes.slice()
+  // in a buffer of its own: what comes of it may lie in a pool of the platform
+  return concat(chunks).slice()
 }
 
 /**
