@@ -23,27 +23,28 @@ export interface FollowInit {
 export async function follow(init: FollowInit): Promise<never> {
   const { createJob, isTailed, intervalMs, recheckIntervalMs } = init
   const { components, settings, signal } = createJob()
-  const { node } = components
   let again = new AbortController()
   let failures = 0
   const pauses = new Pauses({ ...RESUME_DEFAULTS, ...settings })
-  const unwatch = watchOutages(node, () => again.abort())
-  // whoever connects may be the first that does: what failed for want of a node is tried again
-  const end = node?.onConnectionChange?.(({ connected }) => connected && pauses.wake())
+  const unwatch = watchOutages(
+    components.node,
+    () => again.abort(),
+    // whoever connects may be the first that does: what failed for want of a node is tried again
+    () => pauses.wake()
+  )
   try {
     for (;;) {
       signal.throwIfAborted()
       again = new AbortController()
       const until = again.signal
-      const startedMs = settings.now()
+      const enoughMs = settings.now() + recheckIntervalMs
       let result = await attempt(createJob(), catchUp)
       if (result.status !== 'failed') {
         failures = 0
         const job = createJob()
-        const isEnough = (): boolean => settings.now() - startedMs >= recheckIntervalMs
         try {
           await (isTailed
-            ? tail(job, { intervalMs, until, isEnough })
+            ? tail(job, { intervalMs, until, enoughMs })
             : settings.sleep(recheckIntervalMs, AbortSignal.any([signal, until])))
           continue
         } catch (error) {
@@ -64,6 +65,5 @@ export async function follow(init: FollowInit): Promise<never> {
     }
   } finally {
     unwatch()
-    end?.()
   }
 }

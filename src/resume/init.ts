@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { assertText } from '../lib/checks.ts'
 import { assertTimeoutMs, delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import { parseContentTopic } from '../message/topics.ts'
@@ -87,8 +88,11 @@ export function toSettings(init: ResumeInit): ResumeSettings {
   if (walker !== undefined && typeof walker?.begin !== 'function') {
     throw new InvalidArgumentError('walker', 'must be what sources() or fillGaps() give')
   }
-  assertText(name, 'name')
-  assertText(pubsubTopic, 'pubsubTopic')
+  for (const [parameter, text] of Object.entries({ name, pubsubTopic })) {
+    if (text !== undefined) {
+      assertText(parameter, text)
+    }
+  }
   const contentTopics = toContentTopics(init)
   const scope = JSON.stringify([pubsubTopic ?? null, ...contentTopics])
   const shared = name === undefined ? undefined : (init.locks ?? globalThis.navigator?.locks)
@@ -115,18 +119,12 @@ function toContentTopics({ contentTopics = [], pubsubTopic }: ResumeInit): strin
     throw new InvalidArgumentError('contentTopics', 'must be an array')
   }
   for (const contentTopic of contentTopics as readonly string[]) {
-    assertText(contentTopic ?? '', 'contentTopics')
+    assertText('contentTopics', contentTopic)
     if (pubsubTopic === undefined) {
       parseContentTopic(contentTopic, 'contentTopics')
     }
   }
   return [...new Set(contentTopics as readonly string[])].sort()
-}
-
-function assertText(text: unknown, parameter: string): void {
-  if (text !== undefined && (typeof text !== 'string' || text === '')) {
-    throw new InvalidArgumentError(parameter, 'must be a non-empty string')
-  }
 }
 
 function toDuration(init: ResumeInit, parameter: 'overlapMs' | 'healingMs'): bigint {

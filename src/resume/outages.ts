@@ -3,9 +3,14 @@ import type { ResumeNode } from './components.ts'
 /**
  * Tells each time that a node is connected after all were lost.
  *
+ * @param onConnect - told each time that a node is connected at all, after that
  * @returns ends this
  */
-export function watchOutages(node: ResumeNode | undefined, onReconnect: () => void): () => void {
+export function watchOutages(
+  node: ResumeNode | undefined,
+  onReconnect: () => void,
+  onConnect?: () => void
+): () => void {
   const connected = new Set(node?.connectedPeers)
   let isLost = false
   return (
@@ -16,6 +21,7 @@ export function watchOutages(node: ResumeNode | undefined, onReconnect: () => vo
           isLost = false
           onReconnect()
         }
+        onConnect?.()
       } else {
         connected.delete(change.peerId)
         isLost ||= connected.size === 0

@@ -5,7 +5,7 @@ import type { ResumeStore } from './components.ts'
 import type { Job } from './job.ts'
 import { Nodes } from './nodes.ts'
 import type { HistoryGap } from './result.ts'
-import { toReason, walk } from './walking.ts'
+import { causeOf, toReason, walk } from './walking.ts'
 
 /** Hashes that are looked up at once; as many as go in one request. */
 const BATCH = 99
@@ -134,7 +134,7 @@ async function fetchNew(
 
 /** True if a node that was reached does not do this. */
 function isUnsupported(error: unknown): boolean {
-  const reason = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
+  const reason = causeOf(error)
   return hasErrorCode(reason, 'ERR_NO_USABLE_PEER')
     ? reason.failures.some((failure) => isUnsupported(failure.error))
     : hasErrorCode(reason, 'ERR_UNSUPPORTED')

@@ -17,8 +17,8 @@ export interface TailInit {
   readonly intervalMs: number | undefined
   /** Ends it, without an error. */
   readonly until: AbortSignal
-  /** Asked each time that it has caught up; true ends it. */
-  readonly isEnough: () => boolean
+  /** Ends it when it has caught up and this time has come, in milliseconds. */
+  readonly enoughMs: number
 }
 
 /**
@@ -26,7 +26,7 @@ export interface TailInit {
  *
  * @throws what the store client's tail or the archive throws, and the signal's own reason
  */
-export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit): Promise<void> {
+export async function tail(job: Job, { intervalMs, until, enoughMs }: TailInit): Promise<void> {
   const { store } = job.components
   const { settings, marks } = job
   const now = (): bigint => fromMilliseconds(settings.now())
@@ -60,7 +60,7 @@ export async function tail(job: Job, { intervalMs, until, isEnough }: TailInit):
         flush(max(covered, asked))
       }
       asked = now()
-      if (isEnough()) {
+      if (settings.now() >= enoughMs) {
         end.abort()
       }
     } else {

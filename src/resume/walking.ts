@@ -102,13 +102,18 @@ function tellDropped(job: Job, { sources = [] }: ResumePage): void {
   }
 }
 
+/** What ended a walk. */
+export function causeOf(error: unknown): unknown {
+  return hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
+}
+
 /**
  * What is wrong with a node.
  *
  * @throws what is wrong with something else: the archive, the call, or what nobody foresaw
  */
 export function toReason(error: unknown): Error {
-  const reason = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
+  const reason = causeOf(error)
   if (!isWakuLightError(reason) || /STORAGE|CLOSED|ARGUMENT/.test(reason.code)) {
     throw reason
   }
