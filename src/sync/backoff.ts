@@ -1,4 +1,5 @@
 import { hasErrorCode } from '../errors.ts'
+import { backoffMs } from '../lib/backoff.ts'
 import type { SyncSettings } from './init.ts'
 
 /** Which peers to leave alone for now, since they failed. */
@@ -19,9 +20,10 @@ export class Backoff {
   failed(peerId: string, error: unknown): void {
     const { now, intervalMs, maxBackoffMs } = this.#settings
     const { count = 0 } = this.#failures.get(peerId) ?? {}
-    const pauseMs = hasErrorCode(error, 'ERR_UNSUPPORTED') ? Infinity : intervalMs * 2 ** count
-    const untilMs = now() + Math.min(pauseMs, maxBackoffMs)
-    this.#failures.set(peerId, { count: count + 1, untilMs })
+    // as it is, without jitter
+    const growth = { minBackoffMs: intervalMs, maxBackoffMs, random: () => 1 }
+    const pauseMs = backoffMs(growth, hasErrorCode(error, 'ERR_UNSUPPORTED') ? Infinity : count)
+    this.#failures.set(peerId, { count: count + 1, untilMs: now() + pauseMs })
   }
 
   /** All is well with it, or it may have changed. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { assertPositive } from '../lib/checks.ts'
 import { delay } from '../lib/deadline.ts'
 import type { SyncArchive } from './components.ts'
 import type { SyncSessionOptions } from './sync-session.ts'
@@ -134,10 +135,10 @@ export function toSyncSettings(init: SyncInit): SyncSettings {
   if (typeof settings.archive?.walkKeys !== 'function') {
     throw new InvalidArgumentError('archive', 'must be an Archive')
   }
-  for (const name of Object.keys(SYNC_DEFAULTS) as (keyof typeof SYNC_DEFAULTS)[]) {
-    if (!(settings[name] > 0 || (name === 'jitterMs' && settings[name] === 0))) {
-      throw new InvalidArgumentError(name, 'must be a positive number')
-    }
-  }
+  const mayBeZero = settings.jitterMs === 0 ? 'jitterMs' : ''
+  assertPositive(
+    settings,
+    Object.keys(SYNC_DEFAULTS).filter((name) => name !== mayBeZero)
+  )
   return settings
 }

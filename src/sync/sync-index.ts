@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../errors.ts'
+import { assertInteger } from '../lib/checks.ts'
 import { assertHash, assertLimit, assertSyncTime, HASH_BYTES } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import { ENTRY_WORDS, Entries, HASH_OFFSET, HASH_WORDS, KEY_WORDS, type Place } from './entries.ts'
@@ -51,9 +51,7 @@ export class SyncIndex {
   readonly #entry = new Uint32Array(ENTRY_WORDS)
 
   constructor({ maxEntries = 1_000_000 }: SyncIndexInit = {}) {
-    if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-      throw new InvalidArgumentError('maxEntries', 'must be a positive integer')
-    }
+    assertInteger('maxEntries', maxEntries, 1)
     this.#maxEntries = maxEntries
   }
 

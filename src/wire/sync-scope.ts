@@ -1,5 +1,6 @@
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
+import { assertInteger } from '../lib/checks.ts'
 import { decodeText } from './fields.ts'
 import { type SyncReader, toVarint } from './sync-bytes.ts'
 import type { ShardScope, SyncPayloadLimits, TopicScope } from './sync-payload.ts'
@@ -20,9 +21,7 @@ export function writeScope(chunks: Uint8Array[], scope: TopicScope | ShardScope)
   } else {
     const { clusterId, shards } = scope
     for (const number of [clusterId, shards.length, ...shards]) {
-      if (!Number.isInteger(number) || number < 0 || number > 0xffff) {
-        throw new InvalidArgumentError('payload.scope', 'must hold numbers from 0 to 65535')
-      }
+      assertInteger('payload.scope', number, 0, 0xffff)
       chunks.push(toVarint(number))
     }
   }
