@@ -87,7 +87,15 @@ export class Entries {
   *places(from: number, to: number): Generator<Place, void, undefined> {
     this.#sumUp()
     let rank = from
-    let at = countWhile(this.#leaves.length, (leaf) => this.#leaf(leaf).rank <= from) - 1
+    let at = 0
+    for (let end = this.#leaves.length; end - at > 1; ) {
+      const middle = (at + end) >> 1
+      if (this.#leaf(middle).rank <= from) {
+        at = middle
+      } else {
+        end = middle
+      }
+    }
     for (; rank < to; at++) {
       const leaf = this.#leaf(at)
       for (const end = Math.min(to, leaf.rank + leaf.count); rank < end; rank++) {
@@ -137,15 +145,31 @@ export class Entries {
     return this.#leaves[at] as Leaf
   }
 
-  /** Where an entry is, or belongs: in the last leaf that starts with it or before it, or in the first. */
+  /**
+   * Where an entry is, or belongs: in the last leaf that starts with it or before it, or in the first. Both searches are
+   * written out, as calls of a function in them would double the time of an insertion.
+   */
   #find(key: Uint32Array): { at: number; leaf: Leaf; index: number; isFound: boolean } {
-    const { length } = this.#leaves
-    const isBefore = (leaf: number): boolean =>
-      compareKeys(this.#leaf(leaf).words, FIRST_ENTRY, key) <= 0
-    const at = Math.max(0, countWhile(length, isBefore) - 1)
+    let at = 0
+    for (let end = this.#leaves.length; end - at > 1; ) {
+      const middle = (at + end) >> 1
+      if (compareKeys(this.#leaf(middle).words, FIRST_ENTRY, key) <= 0) {
+        at = middle
+      } else {
+        end = middle
+      }
+    }
     const leaf = this.#leaf(at)
     const { words, count } = leaf
-    const index = countWhile(count, (entry) => compareKeys(words, offsetOf(entry), key) < 0)
+    let index = 0
+    for (let end = count; index < end; ) {
+      const middle = (index + end) >> 1
+      if (compareKeys(words, offsetOf(middle), key) < 0) {
+        index = middle + 1
+      } else {
+        end = middle
+      }
+    }
     const isFound = index < count && compareKeys(words, offsetOf(index), key) === 0
     return { at, leaf, index, isFound }
   }
@@ -196,19 +220,4 @@ function compareKeys(words: Uint32Array, offset: number, key: Uint32Array): numb
     }
   }
   return 0
-}
-
-/** Of how many indexes from 0 on something is true, by halving: none of which it is true comes after another. */
-function countWhile(length: number, isTrue: (index: number) => boolean): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (isTrue(middle)) {
-      low = middle + 1
-    } else {
-      high = middle
-    }
-  }
-  return low
 }
