@@ -13,7 +13,7 @@ const OWN_SUM = HASH_WORDS
 /** Where the entries of a leaf start. */
 const FIRST_ENTRY = 2 * HASH_WORDS
 
-/** Some entries that follow on each other. All leaves but the first and the last are at least half full. */
+/** Some entries that follow on each other. All leaves but the first, which may be empty, and the last are at least half full. */
 interface Leaf {
   /** Two sums of hashes, then the entries. */
   readonly words: Uint32Array
@@ -46,19 +46,19 @@ export class Entries {
   /**
    * Inserts an entry.
    *
-   * @param onNew - called before one goes in whose key is not there yet; may set what follows the key, or throw
    * @returns false if its key is there already
    */
-  insert(entry: Uint32Array, onNew?: () => void): boolean {
-    const { at, leaf, index, isFound } = this.#find(entry)
-    if (isFound) {
+  insert(entry: Uint32Array): boolean {
+    const at = this.#leafOf(entry)
+    const leaf = this.#leaf(at)
+    const index = lowerBound(leaf, entry)
+    if (isAt(leaf, index, entry)) {
       return false
     }
     if (leaf.count === LEAF_ENTRIES) {
       this.#split(at)
-      return this.insert(entry, onNew)
+      return this.insert(entry)
     }
-    onNew?.()
     const offset = offsetOf(index)
     leaf.words.copyWithin(offset + ENTRY_WORDS, offset, offsetOf(leaf.count))
     leaf.words.set(entry, offset)
@@ -71,13 +71,15 @@ export class Entries {
 
   /** Whether a key is there. */
   has(key: Uint32Array): boolean {
-    return this.#find(key).isFound
+    const leaf = this.#leaf(this.#leafOf(key))
+    return isAt(leaf, lowerBound(leaf, key), key)
   }
 
   /** Counts the entries before a key, and adds their hashes to `sum`. */
   sumBefore(key: Uint32Array, sum: Uint32Array): number {
     this.#sumUp()
-    const { leaf, index } = this.#find(key)
+    const leaf = this.#leaf(this.#leafOf(key))
+    const index = lowerBound(leaf, key)
     addHash(sum, 0, leaf.words, 0)
     addHashes(sum, 0, leaf.words, index)
     return leaf.rank + index
@@ -106,12 +108,9 @@ export class Entries {
 
   /** Removes the entries before a key. */
   pruneBefore(key: Uint32Array): void {
-    const { at, leaf, index } = this.#find(key)
-    this.#leaves.splice(0, at)
-    moveEntries(leaf, index, leaf)
-    if (leaf.count === 0 && this.#leaves.length > 1) {
-      this.#leaves.shift()
-    }
+    this.#leaves.splice(0, this.#leafOf(key))
+    const leaf = this.#leaf(0)
+    moveEntries(leaf, lowerBound(leaf, key), leaf)
     this.#summed = 0
     this.#sumUp()
     const { rank, count } = this.#leaf(this.#leaves.length - 1)
@@ -145,33 +144,19 @@ export class Entries {
     return this.#leaves[at] as Leaf
   }
 
-  /**
-   * Where an entry is, or belongs: in the last leaf that starts with it or before it, or in the first. Both searches are
-   * written out, as calls of a function in them would double the time of an insertion.
-   */
-  #find(key: Uint32Array): { at: number; leaf: Leaf; index: number; isFound: boolean } {
-    let at = 0
-    for (let end = this.#leaves.length; end - at > 1; ) {
-      const middle = (at + end) >> 1
+  /** The last leaf that starts at a key or before it; the first if none does. */
+  #leafOf(key: Uint32Array): number {
+    let low = 0
+    let high = this.#leaves.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
       if (compareKeys(this.#leaf(middle).words, FIRST_ENTRY, key) <= 0) {
-        at = middle
+        low = middle
       } else {
-        end = middle
+        high = middle
       }
     }
-    const leaf = this.#leaf(at)
-    const { words, count } = leaf
-    let index = 0
-    for (let end = count; index < end; ) {
-      const middle = (index + end) >> 1
-      if (compareKeys(words, offsetOf(middle), key) < 0) {
-        index = middle + 1
-      } else {
-        end = middle
-      }
-    }
-    const isFound = index < count && compareKeys(words, offsetOf(index), key) === 0
-    return { at, leaf, index, isFound }
+    return low
   }
 }
 
@@ -209,6 +194,25 @@ function addHashes(sum: Uint32Array, at: number, words: Uint32Array, count: numb
 
 function offsetOf(index: number): number {
   return FIRST_ENTRY + index * ENTRY_WORDS
+}
+
+/** The first entry of a leaf that is not before a key. */
+function lowerBound({ words, count }: Leaf, key: Uint32Array): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compareKeys(words, offsetOf(middle), key) < 0) {
+      low = middle + 1
+    } else {
+      high = middle
+    }
+  }
+  return low
+}
+
+function isAt({ words, count }: Leaf, index: number, key: Uint32Array): boolean {
+  return index < count && compareKeys(words, offsetOf(index), key) === 0
 }
 
 /** Negative, zero or positive as the key at `offset` sorts before, with, or after `key`. */

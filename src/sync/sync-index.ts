@@ -69,10 +69,16 @@ export class SyncIndex {
    */
   insert(id: SyncId, topics: SyncTopics): boolean {
     const entry = this.#toKey(id.timestamp, id.hash)
-    return this.#entries.insert(entry, () => {
+    if (this.size >= this.#maxEntries && !this.#entries.has(entry)) {
       assertLimit(this.size + 1, this.#maxEntries, 'entries in the sync index')
-      entry[KEY_WORDS] = this.#topics.acquire(topics)
-    })
+    }
+    const topicId = this.#topics.acquire(topics)
+    entry[KEY_WORDS] = topicId
+    const isNew = this.#entries.insert(entry)
+    if (!isNew) {
+      this.#topics.release(topicId)
+    }
+    return isNew
   }
 
   /** Whether a message is there. */
