@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { assertPositive } from '../lib/checks.ts'
 import { delay } from '../lib/deadline.ts'
+import { definedOnly } from '../lib/defined.ts'
 import type { SyncArchive } from './components.ts'
 import type { SyncSessionOptions } from './sync-session.ts'
 
@@ -114,7 +115,6 @@ export type SyncSettings = Required<SyncInit>
  * @throws {@link InvalidArgumentError} naming what is wrong
  */
 export function toSyncSettings(init: SyncInit): SyncSettings {
-  const given = Object.fromEntries(Object.entries(init).filter(([, value]) => value !== undefined))
   const settings: SyncSettings = {
     ...SYNC_DEFAULTS,
     pubsubTopics: [],
@@ -130,7 +130,7 @@ export function toSyncSettings(init: SyncInit): SyncSettings {
     sleep: delay,
     locks: globalThis.navigator?.locks ?? null,
     visibility: globalThis.document ?? null,
-    ...(given as unknown as Pick<SyncInit, 'archive'>)
+    ...(definedOnly(init) as Pick<SyncInit, 'archive'>)
   }
   if (typeof settings.archive?.walkKeys !== 'function') {
     throw new InvalidArgumentError('archive', 'must be an Archive')
