@@ -117,6 +117,9 @@ export class AheadConnection implements Ahead {
         forget(protocol)
       }
       stream.abort(error)
+      stream.send = () => {
+        throw error // libp2p may hand the stream over only after that
+      }
     })
     closeAfterEcho(stream, echo)
     return { stream, echo }

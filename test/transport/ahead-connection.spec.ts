@@ -168,5 +168,6 @@ describe('AheadConnection', () => {
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     expect(forgotten).to.deep.equal([PROTOCOL])
+    expect(() => stream.send(Uint8Array.of(1))).to.throw(PROTOCOL)
   })
 })
