@@ -38,6 +38,8 @@ const STACK: Imports = {
   '@libp2p/identify': ['identify'],
   '@libp2p/ping': ['ping']
 }
+const TURNS = 8
+const PARAMS = { [zlib.BROTLI_PARAM_QUALITY]: 11 }
 const PUSH: Imports = { 'waku-light/light-push': ['LightPushClient'] }
 const STORE: Imports = { 'waku-light/store': ['StoreClient'] }
 const CLIENTS: Imports = { 'waku-light/node': ['createLightNode'], ...PUSH, ...STORE }
@@ -85,7 +87,7 @@ try {
   rows.push(row('LightPushClient alone', await sizeOf(PUSH), 18_000))
   rows.push(row('StoreClient alone', await sizeOf(STORE), 20_000))
   printTable(rows)
-  keepResults('consumer', { bundler: 'esbuild', brotliQuality: 11, gzipLevel: 9 }, rows)
+  keepResults('consumer', { bundler: 'esbuild', brotliQuality: 11, gzipLevel: 9, meanOfTurns: TURNS }, rows)
 } finally {
   rmSync(project, { recursive: true, force: true })
 }
@@ -110,16 +112,21 @@ async function sizeOf(imports: Imports): Promise<Size> {
   })
   const bytes = outputFiles[0]?.contents ?? new Uint8Array()
   const inputs = Object.entries(metafile.outputs['out.js']?.inputs ?? {})
-  const params = {
-    [zlib.BROTLI_PARAM_QUALITY]: 11,
-    [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.length
-  }
   return {
     raw: bytes.length,
-    gzip: gzipSync(bytes, { level: 9 }).length,
-    brotli: brotliCompressSync(bytes, { params }).length,
+    gzip: meanOfTurns(bytes, (turned) => gzipSync(turned, { level: 9 })),
+    brotli: meanOfTurns(bytes, (turned) => brotliCompressSync(turned, { params: PARAMS })),
     files: inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : []))
   }
+}
+
+/** The bundle compressed as it is, and begun in other places: what a compressor makes of where it stands is 0.2 kB of chance. */
+function meanOfTurns(bytes: Uint8Array, compress: (turned: Uint8Array) => Uint8Array): number {
+  const sizes = Array.from({ length: TURNS }, (_, turn) => {
+    const start = Math.floor((bytes.length * turn) / TURNS)
+    return compress(Buffer.concat([bytes.subarray(start), bytes.subarray(0, start)])).length
+  })
+  return Math.round(sizes.reduce((a, b) => a + b) / TURNS)
 }
 
 function minus(a: Size, b: Size): Omit<Size, 'files'> {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { assertPositive } from '../lib/checks.ts'
 import { delay } from '../lib/deadline.ts'
+import { definedOnly } from '../lib/defined.ts'
 import type { TimeInput } from '../lib/time.ts'
 import { DEFAULT_MAX_MESSAGE_BYTES, type WakuMessage } from '../message/message.ts'
 import type { CallOptions, ProgressEvent } from '../options.ts'
@@ -122,14 +123,13 @@ export type PushSettings = Required<Omit<LightPushClientInit, 'store'>> &
  * @throws {@link InvalidArgumentError} for a wrong option
  */
 export function toSettings(init: LightPushClientInit): PushSettings {
-  const given = Object.entries(init).filter(([, value]) => value !== undefined)
   const settings: PushSettings = {
     ...LIGHT_PUSH_DEFAULTS,
     generations: [LIGHT_PUSH_3, LIGHT_PUSH_2],
     now: Date.now,
     random: Math.random,
     wait: delay,
-    ...Object.fromEntries(given)
+    ...definedOnly(init)
   }
   if (settings.generations.length === 0) {
     throw new InvalidArgumentError('generations', 'must not be empty')

@@ -11,6 +11,7 @@ import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import { InvalidArgumentError } from '../errors.ts'
 import { assertTimeoutMs } from '../lib/deadline.ts'
+import { definedOnly } from '../lib/defined.ts'
 import { joinWrites } from './joined-writes.ts'
 import { type LightNode, type LightNodeOptions, NODE_DEFAULTS } from './node-options.ts'
 import { createServicePeers } from './peers.ts'
@@ -41,26 +42,19 @@ export {
  * ```
  */
 export async function createLightNode(options: LightNodeOptions): Promise<LightNode> {
-  const pingIntervalMs = options?.pingIntervalMs ?? NODE_DEFAULTS.pingIntervalMs
-  const minRedialMs = options?.minRedialMs ?? NODE_DEFAULTS.minRedialMs
-  const maxRedialMs = options?.maxRedialMs ?? NODE_DEFAULTS.maxRedialMs
-  const pingTimeoutMs = options?.pingTimeoutMs ?? NODE_DEFAULTS.pingTimeoutMs
-  assertTimeoutMs(pingIntervalMs, 'pingIntervalMs')
-  assertTimeoutMs(pingTimeoutMs, 'pingTimeoutMs')
-  assertTimeoutMs(minRedialMs, 'minRedialMs')
-  assertTimeoutMs(maxRedialMs, 'maxRedialMs')
+  const settings = { ...PEER_DEFAULTS, ...NODE_DEFAULTS, ...definedOnly(options ?? {}) }
+  for (const name of ['pingIntervalMs', 'pingTimeoutMs', 'minRedialMs', 'maxRedialMs'] as const) {
+    assertTimeoutMs(settings[name], name)
+  }
+  const { pingIntervalMs, privateKey } = settings
   // The dial has a deadline of its own; libp2p's for one address is shorter.
-  const dialTimeoutMs = Math.min(
-    options?.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs,
-    MAX_TIMER_MS
-  )
-  const privateKey = options?.privateKey
+  const dialTimeoutMs = Math.min(settings.dialTimeoutMs, MAX_TIMER_MS)
   if (privateKey !== undefined && typeof privateKey?.publicKey !== 'object') {
     throw new InvalidArgumentError('privateKey', 'must be a key of @libp2p/crypto')
   }
   const sockets = closingWebSockets(webSockets())
   const ahead =
-    options?.sendAhead === false
+    settings.sendAhead === false
       ? undefined
       : new SendAhead({ handshakeTimeoutMs: dialTimeoutMs / 2 })
   const libp2p = await createLibp2p({
@@ -83,13 +77,11 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
   await libp2p.handle(PING_PROTOCOL, answerPing, { maxInboundStreams: 2 })
   await libp2p.start()
   return toLightNode({
+    ...settings,
     libp2p,
     servicePeers,
     sockets,
-    pingIntervalMs: pingIntervalMs <= MAX_TIMER_MS ? pingIntervalMs : Infinity,
-    pingTimeoutMs,
-    minRedialMs,
-    maxRedialMs
+    pingIntervalMs: pingIntervalMs <= MAX_TIMER_MS ? pingIntervalMs : Infinity
   })
 }
 
