@@ -87,7 +87,11 @@ try {
   rows.push(row('LightPushClient alone', await sizeOf(PUSH), 18_000))
   rows.push(row('StoreClient alone', await sizeOf(STORE), 20_000))
   printTable(rows)
-  keepResults('consumer', { bundler: 'esbuild', brotliQuality: 11, gzipLevel: 9, meanOfTurns: TURNS }, rows)
+  keepResults(
+    'consumer',
+    { bundler: 'esbuild', brotliQuality: 11, gzipLevel: 9, meanOfTurns: TURNS },
+    rows
+  )
 } finally {
   rmSync(project, { recursive: true, force: true })
 }

@@ -71,7 +71,10 @@ async function wakuLight() {
     page: async (way, onPage) => {
       let total = 0
       const options = way === 'best' ? { walker: readAhead(2) } : {}
-      for await (const { messages } of store.queryPages({ contentTopics: [CONTENT_TOPIC] }, options)) {
+      for await (const { messages } of store.queryPages(
+        { contentTopics: [CONTENT_TOPIC] },
+        options
+      )) {
         total += messages.length
         onPage()
       }
