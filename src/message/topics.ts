@@ -130,6 +130,29 @@ export function toPubsubTopic(
 }
 
 /**
+ * Some content topics, each once, sorted.
+ *
+ * @param pubsubTopic - where one is given, they need not have the form from which it is derived
+ * @throws {@link InvalidArgumentError} if they are no array of content topics
+ */
+export function toContentTopics(
+  contentTopics: readonly string[],
+  pubsubTopic: string | undefined,
+  parameter: string
+): string[] {
+  if (!Array.isArray(contentTopics)) {
+    throw new InvalidArgumentError(parameter, 'must be an array')
+  }
+  for (const contentTopic of contentTopics as readonly string[]) {
+    assertText(parameter, contentTopic)
+    if (pubsubTopic === undefined) {
+      parseContentTopic(contentTopic, parameter)
+    }
+  }
+  return [...new Set(contentTopics as readonly string[])].sort()
+}
+
+/**
  * Checks a network configuration.
  *
  * @throws {@link InvalidArgumentError} naming the field that is wrong

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { assertText } from '../lib/checks.ts'
 import { assertTimeoutMs, delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
-import { parseContentTopic } from '../message/topics.ts'
+import { toContentTopics } from '../message/topics.ts'
 import type { SourcesPage } from '../store/roster.ts'
 import type { Walker } from '../store/walker.ts'
 import { createLocks, type ResumeLocks, type WithLock } from './locks.ts'
@@ -93,7 +93,7 @@ export function toSettings(init: ResumeInit): ResumeSettings {
       assertText(parameter, text)
     }
   }
-  const contentTopics = toContentTopics(init)
+  const contentTopics = toContentTopics(init.contentTopics ?? [], pubsubTopic, 'contentTopics')
   const scope = JSON.stringify([pubsubTopic ?? null, ...contentTopics])
   const shared = name === undefined ? undefined : (init.locks ?? globalThis.navigator?.locks)
   return {
@@ -112,19 +112,6 @@ export function toSettings(init: ResumeInit): ResumeSettings {
     sleep,
     withLock: createLocks(shared)
   }
-}
-
-function toContentTopics({ contentTopics = [], pubsubTopic }: ResumeInit): string[] {
-  if (!Array.isArray(contentTopics)) {
-    throw new InvalidArgumentError('contentTopics', 'must be an array')
-  }
-  for (const contentTopic of contentTopics as readonly string[]) {
-    assertText('contentTopics', contentTopic)
-    if (pubsubTopic === undefined) {
-      parseContentTopic(contentTopic, 'contentTopics')
-    }
-  }
-  return [...new Set(contentTopics as readonly string[])].sort()
 }
 
 function toDuration(init: ResumeInit, parameter: 'overlapMs' | 'healingMs'): bigint {

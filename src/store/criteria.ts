@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { encodeText, toHex } from '../lib/bytes.ts'
 import { assertObject, assertText } from '../lib/checks.ts'
 import { type TimeInput, toNanoseconds } from '../lib/time.ts'
-import { type NetworkConfig, parseContentTopic, toPubsubTopic } from '../message/topics.ts'
+import { type NetworkConfig, toContentTopics, toPubsubTopic } from '../message/topics.ts'
 
 /** Largest number of content topics in one request (13/WAKU2-STORE); more are split. */
 const MAX_CONTENT_TOPICS = 10
@@ -42,15 +42,8 @@ export interface SubQuery {
 export function toCriteria(input: StoreCriteria): Criteria {
   assertObject('criteria', input)
   const { contentTopics = [], pubsubTopic, timeStart, timeEnd } = input
-  if (!Array.isArray(contentTopics)) {
-    throw new InvalidArgumentError('criteria.contentTopics', 'must be an array')
-  }
-  for (const contentTopic of contentTopics) {
-    assertText('criteria.contentTopics', contentTopic)
-    if (pubsubTopic === undefined) {
-      parseContentTopic(contentTopic, 'criteria.contentTopics')
-    }
-  }
+  // Sorted, so that they are split in the same way whatever order they are given in: cursors belong to the parts.
+  const topics = toContentTopics(contentTopics, pubsubTopic, 'criteria.contentTopics')
   if (pubsubTopic !== undefined) {
     assertText('criteria.pubsubTopic', pubsubTopic)
   }
@@ -59,8 +52,6 @@ export function toCriteria(input: StoreCriteria): Criteria {
   if (start !== undefined && end !== undefined && end < start) {
     throw new InvalidArgumentError('criteria.timeEnd', 'must not be before timeStart')
   }
-  // Sorted, so that they are split in the same way whatever order they are given in: cursors belong to the parts.
-  const topics = [...new Set(contentTopics)].sort()
   return { contentTopics: topics, pubsubTopic, timeStart: start, timeEnd: end }
 }
 
