@@ -38,6 +38,17 @@ export function assertText(parameter: string, value: unknown): asserts value is 
 }
 
 /**
+ * Checks a part that something is built over, by a method that it needs.
+ *
+ * @throws {@link InvalidArgumentError} unless it has that
+ */
+export function assertMethod(parameter: string, value: unknown, method: string): void {
+  if (typeof (value as Record<string, unknown> | null | undefined)?.[method] !== 'function') {
+    throw new InvalidArgumentError(parameter, `has no method ${method}`)
+  }
+}
+
+/**
  * Checks what holds options or fields.
  *
  * @throws {@link InvalidArgumentError} unless it is an object

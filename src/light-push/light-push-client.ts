@@ -1,3 +1,4 @@
+import { assertMethod } from '../lib/checks.ts'
 import type { ClientComponents } from '../transport/service-peers.ts'
 import { toDraft } from './draft.ts'
 import {
@@ -33,9 +34,10 @@ export class LightPushClient {
    * Holds nothing and does nothing until it is called.
    *
    * @param components - a light node, or anything else that has service peers
-   * @throws {@link InvalidArgumentError} for a wrong option
+   * @throws {@link InvalidArgumentError} for components without service peers, or a wrong option
    */
   constructor(components: ClientComponents, init: LightPushClientInit = {}) {
+    assertMethod('components.servicePeers', components?.servicePeers, 'request')
     this.#components = components
     this.#settings = toSettings(init)
     this.#rests = new Rests(this.#settings)

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
-import { assertInteger } from '../lib/checks.ts'
+import { assertInteger, assertMethod } from '../lib/checks.ts'
 import { assertTimeoutMs, delay } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import type { ClientComponents } from '../transport/service-peers.ts'
@@ -53,7 +53,7 @@ export class StoreClient {
    * Holds nothing and does nothing until it is called.
    *
    * @param components - a light node, or anything else that has service peers
-   * @throws {@link InvalidArgumentError} for a wrong option
+   * @throws {@link InvalidArgumentError} for components without service peers, or a wrong option
    */
   constructor(components: ClientComponents, init: StoreClientInit = {}) {
     const {
@@ -64,6 +64,7 @@ export class StoreClient {
       throw new InvalidArgumentError('generations', 'must not be empty')
     }
     assertTimeoutMs(requestTimeoutMs, 'requestTimeoutMs')
+    assertMethod('components.servicePeers', components?.servicePeers, 'request')
     const { servicePeers } = components
     this.#init = { servicePeers, generations, requestTimeoutMs, wait: init.wait ?? delay }
     this.#now = init.now ?? Date.now

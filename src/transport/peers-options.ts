@@ -1,6 +1,6 @@
 import type { Libp2p } from '@libp2p/interface'
 import { InvalidArgumentError, type PeerFailure } from '../errors.ts'
-import { assertInteger } from '../lib/checks.ts'
+import { assertInteger, assertMethod } from '../lib/checks.ts'
 import { assertTimeoutMs } from '../lib/deadline.ts'
 import type { Logger } from '../options.ts'
 import type { NetworkOptions } from './network.ts'
@@ -93,7 +93,8 @@ export interface ManagedServicePeers extends ServicePeers {
  *
  * @throws {@link InvalidArgumentError} naming the option that is wrong
  */
-export function assertOptions(options: ServicePeersOptions): void {
+export function assertOptions(libp2p: Dialer, options: ServicePeersOptions): void {
+  assertMethod('libp2p', libp2p, 'handle')
   if (!Array.isArray(options?.serviceNodes)) {
     throw new InvalidArgumentError('serviceNodes', 'must be an array of multiaddrs')
   }

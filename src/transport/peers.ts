@@ -35,7 +35,15 @@ import { SharedTask } from './shared-task.ts'
  * Service peers over a libp2p that the caller made and keeps. Registers the metadata handler, without which both reference
  * nodes drop a client; so call it before the first dial.
  *
+ * In browsers libp2p's own gater refuses loopback and plain ws; addresses are screened here, so that yours may let all pass.
+ *
  * @throws {@link InvalidArgumentError} for options that are wrong or do not go together
+ *
+ * @example
+ * ```ts
+ * const servicePeers = await createServicePeers(libp2p, { serviceNodes, clusterId: 1, shardCount: 8 })
+ * const store = new StoreClient({ servicePeers })
+ * ```
  */
 export async function createServicePeers(
   libp2p: Dialer,
@@ -62,7 +70,7 @@ class PeerSet implements ManagedServicePeers {
   )
 
   constructor(libp2p: Dialer, options: ServicePeersOptions) {
-    assertOptions(options)
+    assertOptions(libp2p, options)
     this.#libp2p = libp2p
     this.#logger = toLogger(options.logger)
     this.#links = new Links(libp2p, options.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs)

@@ -1,6 +1,7 @@
 import type { Connection } from '@libp2p/interface'
 import type { PeerFailure } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { Listeners } from '../lib/listeners.ts'
 import type { Links } from './links.ts'
 import type { Peer } from './peer.ts'
 import type { Dialer, RequestQueue } from './peers-options.ts'
@@ -14,7 +15,7 @@ const IDENTIFY_TIMEOUT_MS = 5_000
 export class Roll {
   readonly #peers: readonly Peer[]
   readonly #links: Pick<Links, 'openTo'>
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners<void>()
 
   constructor(peers: readonly Peer[], links: Pick<Links, 'openTo'>) {
     this.#peers = peers
@@ -109,17 +110,12 @@ export class Roll {
 
   /** Calls a listener each time that one of these may have changed; returns a function that ends this. */
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => {
-      this.#listeners.delete(listener)
-    }
+    return this.#listeners.add(listener)
   }
 
   /** To be called when one of these may have changed. */
   changed(): void {
-    for (const listener of this.#listeners) {
-      listener()
-    }
+    this.#listeners.tell()
   }
 
   /** What a node says that it speaks, once it says so; nothing if its connection ends before. */

@@ -1,7 +1,7 @@
 import type { Libp2p } from '@libp2p/interface'
 import { ClosedError, hasErrorCode, NoUsablePeerError, type PeerFailure } from '../errors.ts'
 import { delay, withDeadline } from '../lib/deadline.ts'
-import { report } from '../lib/report.ts'
+import { Listeners } from '../lib/listeners.ts'
 import { onWake } from '../lib/wake.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import type { CallOptions } from '../options.ts'
@@ -38,8 +38,8 @@ class StartedLightNode implements LightNode {
   readonly streamHost: StreamHost
   readonly #libp2p: Libp2p
   readonly #sockets: ClosingWebSockets
-  readonly #listeners = new Set<(change: ConnectionChange) => void>()
-  readonly #stateListeners = new Set<(state: NodeState) => void>()
+  readonly #listeners = new Listeners<ConnectionChange>()
+  readonly #stateListeners = new Listeners<NodeState>()
   readonly #liveness: Liveness
   readonly #keeper: Keeper
   readonly #keeping: Promise<unknown>
@@ -155,11 +155,11 @@ class StartedLightNode implements LightNode {
   }
 
   onConnectionChange(listener: (change: ConnectionChange) => void): () => void {
-    return subscribe(this.#listeners, listener)
+    return this.#listeners.add(listener)
   }
 
   onStateChange(listener: (state: NodeState) => void): () => void {
-    return subscribe(this.#stateListeners, listener)
+    return this.#stateListeners.add(listener)
   }
 
   async close(): Promise<void> {
@@ -202,9 +202,7 @@ class StartedLightNode implements LightNode {
     this.#isTelling = true
     for (let { state } = this; !isSameState(this.#state, state); { state } = this) {
       this.#state = state
-      for (const listener of this.#stateListeners) {
-        report(listener, state)
-      }
+      this.#stateListeners.tell(state)
     }
     this.#isTelling = false
   }
@@ -216,21 +214,9 @@ class StartedLightNode implements LightNode {
     this.#connected = now
     for (const peerId of new Set([...before, ...now])) {
       const connected = now.has(peerId)
-      for (const listener of before.has(peerId) === connected ? [] : this.#listeners) {
-        report(listener, { peerId, connected })
+      if (before.has(peerId) !== connected) {
+        this.#listeners.tell({ peerId, connected })
       }
     }
-  }
-}
-
-/** Adds a listener, be it there already; returns a function that takes this one out. */
-function subscribe<Event>(
-  listeners: Set<(event: Event) => void>,
-  listener: (event: Event) => void
-): () => void {
-  const own = (event: Event): void => listener(event)
-  listeners.add(own)
-  return () => {
-    listeners.delete(own)
   }
 }
