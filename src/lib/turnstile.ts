@@ -46,7 +46,7 @@ export class Turnstile {
       return
     }
     if (this.#waiting.size >= this.#maxWaiting) {
-      throw new LimitExceededError('too many requests wait for this service node', this.#maxWaiting)
+      throw new LimitExceededError('too many tasks wait', this.#maxWaiting)
     }
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.add(resolve)

@@ -110,7 +110,7 @@ export interface LightPushClientInit {
   /** From 0 to 1: how much of a pause's second half is waited. @default Math.random */
   readonly random?: () => number
   /** Waits for a number of milliseconds, or rejects when the signal is aborted. @default a timer */
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 /** The same with all defaults filled in. */
@@ -128,7 +128,7 @@ export function toSettings(init: LightPushClientInit): PushSettings {
     generations: [LIGHT_PUSH_3, LIGHT_PUSH_2],
     now: Date.now,
     random: Math.random,
-    wait: delay,
+    sleep: delay,
     ...definedOnly(init)
   }
   if (settings.generations.length === 0) {

@@ -147,7 +147,7 @@ export class PushRun {
         }
         this.#notSent(error.failures)
         report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
-        await this.#settings.wait(pauseMs, signal)
+        await this.#settings.sleep(pauseMs, signal)
       }
     }
   }
@@ -186,7 +186,7 @@ export class PushRun {
           return
         }
         report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
-        await withSignals([signal, enough], (either) => this.#settings.wait(pauseMs, either)).catch(
+        await withSignals([signal, enough], (either) => this.#settings.sleep(pauseMs, either)).catch(
           () => signal.throwIfAborted()
         )
         isRested = true
@@ -316,7 +316,7 @@ export class PushRun {
   async #confirm(sealed: Sealed, signal: AbortSignal): Promise<void> {
     let absences = 0
     for (let count = 0; count < MAX_LOOKUPS && this.#stored !== true; count++) {
-      await this.#settings.wait(backoffMs(this.#settings, count), signal)
+      await this.#settings.sleep(backoffMs(this.#settings, count), signal)
       absences += (await this.#isStored(sealed, signal)) === false ? 1 : 0
     }
     if (absences === MAX_LOOKUPS) {

@@ -24,7 +24,7 @@ export interface LookupInit {
   readonly peerId?: string
   readonly requestTimeoutMs: number
   /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly onProgress?: (event: StoreProgress) => void
 }
 

@@ -67,7 +67,7 @@ export interface StoreClientInit {
   /** For one request to one node, in milliseconds. @default 15000 */
   readonly requestTimeoutMs?: number
   /** Waits for a number of milliseconds, or rejects when the signal is aborted. @default a timer */
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
   /** The current time, in milliseconds since the Unix epoch. @default Date.now */
   readonly now?: () => number
 }

@@ -11,7 +11,7 @@ const MAX_PAUSES = 3
 /** How to build {@link Patience}. */
 export interface PatienceInit {
   /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly onProgress?: ((event: StoreProgress) => void) | undefined
   /** For all of it, in milliseconds from now. @default Infinity */
   readonly pageTimeoutMs?: number
@@ -42,6 +42,6 @@ export class Patience {
     }
     this.#pauses++
     report(this.#init.onProgress, { type: 'store:pause', detail: { pauseMs } })
-    await this.#init.wait(pauseMs, signal)
+    await this.#init.sleep(pauseMs, signal)
   }
 }

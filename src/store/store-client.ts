@@ -46,7 +46,7 @@ const MAX_PAGE_LIMIT = 1_000
  * ```
  */
 export class StoreClient {
-  readonly #init: Pick<WalkInit, 'servicePeers' | 'generations' | 'requestTimeoutMs' | 'wait'>
+  readonly #init: Pick<WalkInit, 'servicePeers' | 'generations' | 'requestTimeoutMs' | 'sleep'>
   readonly #now: () => number
 
   /**
@@ -66,7 +66,7 @@ export class StoreClient {
     assertTimeoutMs(requestTimeoutMs, 'requestTimeoutMs')
     assertMethod('components.servicePeers', components?.servicePeers, 'request')
     const { servicePeers } = components
-    this.#init = { servicePeers, generations, requestTimeoutMs, wait: init.wait ?? delay }
+    this.#init = { servicePeers, generations, requestTimeoutMs, sleep: init.sleep ?? delay }
     this.#now = init.now ?? Date.now
   }
 

@@ -19,7 +19,7 @@ export interface WalkInit {
   readonly peerId?: string
   readonly requestTimeoutMs: number
   /** Waits for a number of milliseconds, or rejects when the signal is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /** For each page, whatever it takes. */
   readonly pageTimeoutMs: number
   readonly signal?: AbortSignal

@@ -65,7 +65,7 @@ export async function fuzzPush(random: Random): Promise<number> {
     maxAttempts: MAX_ATTEMPTS,
     now: () => now++,
     random: () => random.next(),
-    wait: async (ms) => {
+    sleep: async (ms) => {
       now += ms
     }
   })

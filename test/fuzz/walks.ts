@@ -60,7 +60,7 @@ export async function fuzzWalk(random: Random): Promise<number> {
   const client = new StoreClient(peers, {
     generations,
     now: () => NOW,
-    wait: async () => undefined
+    sleep: async () => undefined
   })
   const { signal } = giveUp
   const direction = random.pick(['forward', 'backward'] as const)

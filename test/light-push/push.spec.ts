@@ -30,7 +30,7 @@ const PUBSUB_TOPIC = '/waku/2/rs/1/2'
 const NOW = 1_700_000_000_123
 const outgoing = () => ({ contentTopic: TOPIC, payload: Uint8Array.of(1, 2, 3) })
 const client = (peers: FakePeers, init = {}) =>
-  new LightPushClient(peers, { now: () => NOW, wait: async () => {}, ...init })
+  new LightPushClient(peers, { now: () => NOW, sleep: async () => {}, ...init })
 
 const broken = (peerId: string, afterWrite: boolean): FakePeer => {
   const fail = (): never => {
@@ -236,7 +236,7 @@ describe('LightPushClient.push', () => {
     const wait = async (ms: number): Promise<void> => {
       waits.push(ms)
     }
-    const patient = new LightPushClient(peers, { wait, random: () => 1 })
+    const patient = new LightPushClient(peers, { sleep: wait, random: () => 1 })
     const { status, attempts } = await patient.push(outgoing())
     expect(status).to.equal('published')
     expect(attempts.map(({ reason }) => reason)).to.deep.equal(['not-sent', 'not-sent', 'accepted'])
@@ -248,7 +248,7 @@ describe('LightPushClient.push', () => {
     const refused = new FakePeers([push3Peer()], () => {
       throw new NoUsablePeerError([{ peerId: 'a', error: new AddressError('a', 'is no address') }])
     })
-    const wrong = await new LightPushClient(refused, { wait }).push(outgoing())
+    const wrong = await new LightPushClient(refused, { sleep: wait }).push(outgoing())
     expect(wrong.attempts).to.have.length(1)
   })
 

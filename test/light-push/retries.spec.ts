@@ -209,7 +209,7 @@ describe('LightPushClient.push, retries', () => {
     const { status, error, tries } = await push(
       [node('a', LOST)],
       { signal: controller.signal },
-      { wait }
+      { sleep: wait }
     )
     expect({ status, error, tries }).to.deep.equal({ status: 'unknown', error: reason, tries: 'a' })
   })
@@ -325,7 +325,7 @@ describe('LightPushClient.push, redundancy', () => {
     const { status, attempts } = await push(
       [late('a', promise), node('b', DOWN)],
       { redundancy: 2 },
-      { wait }
+      { sleep: wait }
     )
     expect(status).to.equal('published')
     expect(attempts).to.have.length(2)

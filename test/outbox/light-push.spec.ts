@@ -31,7 +31,7 @@ describe('createOutbox over a LightPushClient', () => {
     const now = (): number => world.clock.nowMs
     const wait = (ms: number, signal: AbortSignal) => world.clock.sleep(ms, signal)
     const outbox = await createOutbox(
-      { lightPush: new LightPushClient(peers, { now, wait }), store },
+      { lightPush: new LightPushClient(peers, { now, sleep: wait }), store },
       { ...world.init(new Tab()), ...init }
     )
     const { id } = await outbox.enqueue({ ...text('one'), meta: Uint8Array.of(7), version: 1 })

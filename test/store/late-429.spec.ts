@@ -14,7 +14,7 @@ describe('StoreClient, of nodes that have too many requests', () => {
       answer: () => encodeStoreQueryResponse({ requestId: 'N/A', statusCode: 429, messages: [] })
     }
     const wait = (): never => expect.fail('it waits')
-    const client = new StoreClient(new FakePeers([busy]), { wait })
+    const client = new StoreClient(new FakePeers([busy]), { sleep: wait })
     const query = client.query({ contentTopics: [CONTENT_TOPIC] }, { timeoutMs: 400 })
     const error = await caught(collect(query))
     expect(error).to.include({ code: 'ERR_INCOMPLETE_HISTORY' })

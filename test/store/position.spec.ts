@@ -265,7 +265,7 @@ describe('StoreClient, when a node fails in a walk', () => {
       const times = twice ? [1, 2] : [1, 2, 3, 4]
       const faults = Object.fromEntries(times.map((time) => [time, fault]))
       const peers = new FakePeers([failing(archivePeer(filled()), faults)])
-      const client = new StoreClient(peers, { wait: async () => undefined })
+      const client = new StoreClient(peers, { sleep: async () => undefined })
       const messages: unknown[] = []
       const error = await failureOf('ERR_INCOMPLETE_HISTORY', async () => {
         for await (const message of client.query(CRITERIA, { pageLimit: 2 })) {
@@ -285,7 +285,7 @@ describe('StoreClient, when a node fails in a walk', () => {
     const peers = new FakePeers([failing(archivePeer(filled()), faults)])
     const waits: number[] = []
     const client = new StoreClient(peers, {
-      wait: async (ms) => {
+      sleep: async (ms) => {
         waits.push(ms)
       }
     })
@@ -312,7 +312,7 @@ describe('StoreClient, when a node fails in a walk', () => {
       archivePeer(filled(), 'free')
     ])
     const wait = (): never => expect.fail('it waits')
-    const [page] = await collect(new StoreClient(peers, { wait }).queryPages(CRITERIA))
+    const [page] = await collect(new StoreClient(peers, { sleep: wait }).queryPages(CRITERIA))
     expect(page?.peerId).to.equal('free')
   })
 

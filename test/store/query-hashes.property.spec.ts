@@ -58,7 +58,7 @@ describe(`StoreClient.queryHashes, against a model (seed ${PROPERTY.seed})`, () 
         const peers = new FakePeers([
           faultyPeer('peer', archive, [STORE_QUERY_3_PROTOCOL], () => faults.shift())
         ])
-        const client = new StoreClient(peers, { wait: async () => undefined })
+        const client = new StoreClient(peers, { sleep: async () => undefined })
         let found: string[] = []
         let position: string | undefined
         for (let round = 0, isOver = false; !isOver; round++) {

@@ -177,7 +177,7 @@ describe(`StoreClient.queryPages (seed ${PROPERTY.seed})`, () => {
         )
         const client = new StoreClient(new FakePeers(peers), {
           generations: [generation],
-          wait: async () => undefined
+          sleep: async () => undefined
         })
         const messages = await walkToEnd(client, criteria, given, [undefined, 'peer-1', undefined])
         expect(keys(messages)).to.deep.equal(order(expectedOf(stored, criteria), by, given.forward))
@@ -196,7 +196,7 @@ describe(`StoreClient.queryPages (seed ${PROPERTY.seed})`, () => {
         )
       )
       const messages = await walkToEnd(
-        new StoreClient(new FakePeers(peers), { wait: async () => undefined }),
+        new StoreClient(new FakePeers(peers), { sleep: async () => undefined }),
         criteria,
         given
       )
@@ -217,7 +217,7 @@ describe(`StoreClient.queryPages (seed ${PROPERTY.seed})`, () => {
       const peer = faultyPeer('peer', archive, STORE_PROTOCOLS.slice(2), () => faults.shift())
       const client = new StoreClient(new FakePeers([peer]), {
         generations: [STORE_BETA2],
-        wait: async () => undefined
+        sleep: async () => undefined
       })
       const messages = await walkToEnd(client, criteria, given)
       const expected = expectedOf(stored, criteria)

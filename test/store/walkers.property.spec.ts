@@ -125,7 +125,7 @@ function setUp(given: Scenario, { isFull = false, hasFaults = false }) {
   )
   return {
     peers,
-    client: new StoreClient(peers, { wait: async () => undefined }),
+    client: new StoreClient(peers, { sleep: async () => undefined }),
     criteria: { contentTopics, timeStart, timeEnd },
     held,
     union: inOrder([...all.values()].filter(matches))
