@@ -21,6 +21,8 @@ export {
   type PeerFailure,
   ProtocolViolationError,
   RemoteStatusError,
+  StorageError,
+  StorageFullError,
   TimeoutError,
   UnsupportedError,
   WakuLightError

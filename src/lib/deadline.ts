@@ -6,7 +6,8 @@ export interface DeadlineOptions {
   readonly timeoutMs?: number
 }
 
-const MAX_TIMER_MS = 2 ** 31 - 1
+/** The longest that timers of all platforms take, in milliseconds: 24 days. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
  * Runs something until any of some signals is aborted. It settles in the turn in which that happens, and leaves no listener

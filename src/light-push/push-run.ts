@@ -186,9 +186,9 @@ export class PushRun {
           return
         }
         report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
-        await withSignals([signal, enough], (either) => this.#settings.sleep(pauseMs, either)).catch(
-          () => signal.throwIfAborted()
-        )
+        await withSignals([signal, enough], (either) =>
+          this.#settings.sleep(pauseMs, either)
+        ).catch(() => signal.throwIfAborted())
         isRested = true
         if (enough.aborted || (node.unknowns > 0 && (await this.#isStored(sealed, signal)))) {
           return

@@ -10,7 +10,7 @@ import { identify } from '@libp2p/identify'
 import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import { InvalidArgumentError } from '../errors.ts'
-import { assertTimeoutMs } from '../lib/deadline.ts'
+import { assertTimeoutMs, MAX_TIMER_MS } from '../lib/deadline.ts'
 import { definedOnly } from '../lib/defined.ts'
 import { joinWrites } from './joined-writes.ts'
 import { type LightNode, type LightNodeOptions, NODE_DEFAULTS } from './node-options.ts'
@@ -87,5 +87,3 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
 
 /** Streams that a peer may have open to us: each may fill its buffer of 4 MiB. */
 const MAX_INBOUND_STREAMS = 32
-
-const MAX_TIMER_MS = 2 ** 31 - 1

@@ -12,7 +12,7 @@ export class PushClock {
   /** Waits are at their longest. */
   readonly random = (): number => 1
 
-  readonly wait = async (ms: number, signal: AbortSignal): Promise<void> => {
+  readonly sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
     signal.throwIfAborted()
     this.waits.push(ms)
     this.#ms += ms

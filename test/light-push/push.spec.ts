@@ -233,10 +233,10 @@ describe('LightPushClient.push', () => {
       return NETWORK
     })
     const waits: number[] = []
-    const wait = async (ms: number): Promise<void> => {
+    const sleep = async (ms: number): Promise<void> => {
       waits.push(ms)
     }
-    const patient = new LightPushClient(peers, { sleep: wait, random: () => 1 })
+    const patient = new LightPushClient(peers, { sleep, random: () => 1 })
     const { status, attempts } = await patient.push(outgoing())
     expect(status).to.equal('published')
     expect(attempts.map(({ reason }) => reason)).to.deep.equal(['not-sent', 'not-sent', 'accepted'])
@@ -248,7 +248,7 @@ describe('LightPushClient.push', () => {
     const refused = new FakePeers([push3Peer()], () => {
       throw new NoUsablePeerError([{ peerId: 'a', error: new AddressError('a', 'is no address') }])
     })
-    const wrong = await new LightPushClient(refused, { sleep: wait }).push(outgoing())
+    const wrong = await new LightPushClient(refused, { sleep }).push(outgoing())
     expect(wrong.attempts).to.have.length(1)
   })
 

@@ -202,14 +202,14 @@ describe('LightPushClient.push, retries', () => {
   it('ends a pause when the caller aborts, and tries no more', async () => {
     const reason = new Error('enough')
     const controller = new AbortController()
-    const wait = async (_ms: number, signal: AbortSignal): Promise<void> => {
+    const sleep = async (_ms: number, signal: AbortSignal): Promise<void> => {
       controller.abort(reason)
       signal.throwIfAborted()
     }
     const { status, error, tries } = await push(
       [node('a', LOST)],
       { signal: controller.signal },
-      { sleep: wait }
+      { sleep }
     )
     expect({ status, error, tries }).to.deep.equal({ status: 'unknown', error: reason, tries: 'a' })
   })
@@ -318,14 +318,14 @@ describe('LightPushClient.push, redundancy', () => {
 
   it('ends a pause when another node takes it', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const wait = (_ms: number, signal: AbortSignal): Promise<void> => {
+    const sleep = (_ms: number, signal: AbortSignal): Promise<void> => {
       resolve()
       return never(signal)
     }
     const { status, attempts } = await push(
       [late('a', promise), node('b', DOWN)],
       { redundancy: 2 },
-      { sleep: wait }
+      { sleep }
     )
     expect(status).to.equal('published')
     expect(attempts).to.have.length(2)

@@ -29,9 +29,9 @@ describe('createOutbox over a LightPushClient', () => {
     ])
     const { store } = world.components()
     const now = (): number => world.clock.nowMs
-    const wait = (ms: number, signal: AbortSignal) => world.clock.sleep(ms, signal)
+    const sleep = (ms: number, signal: AbortSignal) => world.clock.sleep(ms, signal)
     const outbox = await createOutbox(
-      { lightPush: new LightPushClient(peers, { now, sleep: wait }), store },
+      { lightPush: new LightPushClient(peers, { now, sleep }), store },
       { ...world.init(new Tab()), ...init }
     )
     const { id } = await outbox.enqueue({ ...text('one'), meta: Uint8Array.of(7), version: 1 })

@@ -13,8 +13,8 @@ describe('StoreClient, of nodes that have too many requests', () => {
       ...archivePeer(new Archive(), 'busy'),
       answer: () => encodeStoreQueryResponse({ requestId: 'N/A', statusCode: 429, messages: [] })
     }
-    const wait = (): never => expect.fail('it waits')
-    const client = new StoreClient(new FakePeers([busy]), { sleep: wait })
+    const sleep = (): never => expect.fail('it waits')
+    const client = new StoreClient(new FakePeers([busy]), { sleep })
     const query = client.query({ contentTopics: [CONTENT_TOPIC] }, { timeoutMs: 400 })
     const error = await caught(collect(query))
     expect(error).to.include({ code: 'ERR_INCOMPLETE_HISTORY' })

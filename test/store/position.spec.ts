@@ -311,8 +311,8 @@ describe('StoreClient, when a node fails in a walk', () => {
       failing(archivePeer(filled(), 'busy'), { 0: status(429) }),
       archivePeer(filled(), 'free')
     ])
-    const wait = (): never => expect.fail('it waits')
-    const [page] = await collect(new StoreClient(peers, { sleep: wait }).queryPages(CRITERIA))
+    const sleep = (): never => expect.fail('it waits')
+    const [page] = await collect(new StoreClient(peers, { sleep }).queryPages(CRITERIA))
     expect(page?.peerId).to.equal('free')
   })
 
