@@ -90,7 +90,8 @@ function growth() {
       ['', ...(run?.rows.map(({ stored }) => number(stored)) ?? [])],
       Object.entries(names).map(([key, title]) => [
         title,
-        ...(run?.rows.map((row) => number(row[key])) ?? [])
+        // what was collected meanwhile makes less than nothing of it
+        ...(run?.rows.map((row) => number(Math.max(0, row[key]))) ?? [])
       ])
     ]
   )
@@ -122,8 +123,13 @@ function row(cells) {
   return `| ${cells.join(' | ')} |`
 }
 
+/** Three digits: one decimal below a hundred. */
 function number(value) {
-  return value === undefined ? '' : value.toLocaleString('en')
+  const digits = value < 100 ? 1 : 0
+  return (
+    value?.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }) ??
+    ''
+  )
 }
 
 function kB(bytes) {
