@@ -40,6 +40,7 @@ export default defineConfig(
       '**/dist/',
       '.cache/',
       'src/wire/generated/',
+      'scripts/lib/samples.d.ts', // globals that nothing else may see
       'test/interop/**/*.go',
       'examples/*/dist/'
     ]

@@ -1,11 +1,12 @@
 // Keeps the written documentation true: writes the tables of README.md between their markers, and checks that
-// docs/conformance.md and docs/reliability.md name tests that exist for every requirement. With --check it writes nothing and
-// fails where the tables are not those of the source.
+// docs/conformance.md and docs/reliability.md name tests that exist for every requirement, and that the samples of code compile.
+// With --check it writes nothing and fails where the tables are not those of the source.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { measureTable, toMarkdown } from '../bench/sizes.js'
 import { benchTables } from './lib/bench-tables.js'
 import { root } from './lib/package.js'
+import { checkSamples } from './lib/samples.js'
 
 /** How many requirements there are of each family. */
 const REQUIREMENTS = numbered({ LP: 8, ST: 15, MS: 3, SY: 9, MD: 2 })
@@ -19,6 +20,7 @@ const problems = []
 await readme('README.md')
 conformance('docs/conformance.md', REQUIREMENTS)
 conformance('docs/reliability.md', THEMES)
+problems.push(...checkSamples())
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exitCode = 1
