@@ -8,19 +8,21 @@ export const HASH_WORDS = 8
 export const HASH_OFFSET = 2
 
 const LEAF_ENTRIES = 128
-/** Where a leaf has the sum of its own hashes: after the sum of all before it. */
-const OWN_SUM = HASH_WORDS
-/** Where the entries of a leaf start. */
-const FIRST_ENTRY = 2 * HASH_WORDS
+const GROUP_LEAVES = 128
+/** Where the entries of a leaf start: after the sum of their hashes. */
+const FIRST_ENTRY = HASH_WORDS
 
-/** Some entries that follow on each other. All leaves but the first, which may be empty, and the last are at least half full. */
-interface Leaf {
-  /** Two sums of hashes, then the entries. */
+/** The sum of the hashes of some entries, and how many they are. */
+interface Sum {
   readonly words: Uint32Array
   count: number
-  /** How many entries are before it. */
-  rank: number
 }
+
+/**
+ * Some entries that follow on each other, after their sum in the same words. All leaves but the first, which may be empty, and
+ * the last are at least half full.
+ */
+type Leaf = Sum
 
 /** Where an entry is: its words start at `offset`. */
 export interface Place {
@@ -33,15 +35,16 @@ export interface Place {
  * words, time (2), hash (8) and topic id (1), each of four bytes in big-endian order, so that comparing the first ten as
  * numbers orders entries by time, then by hash.
  *
- * They lie in leaves, one after the other. What is before a leaf is summed up when somebody asks, for the leaves that follow a
- * change: a million entries are about ten thousand leaves, which takes a quarter of a millisecond.
+ * They lie in leaves, one after the other, and those in groups, which are summed up when somebody asks. An insertion changes
+ * the sum of its group; where a leaf is split or removed, all that follow it move, so that their groups are summed up anew: a
+ * million entries are about ten thousand leaves, which takes a quarter of a millisecond.
  */
 export class Entries {
   /** How many there are. */
   count = 0
   readonly #leaves: Leaf[] = [createLeaf()]
-  /** So many leaves know what is before them. */
-  #summed = 1
+  /** Of so many leaves each, from the first one on, as far as they have been summed up. */
+  readonly #groups: Sum[] = []
 
   /**
    * Inserts an entry.
@@ -62,10 +65,13 @@ export class Entries {
     const offset = offsetOf(index)
     leaf.words.copyWithin(offset + ENTRY_WORDS, offset, offsetOf(leaf.count))
     leaf.words.set(entry, offset)
-    addHash(leaf.words, OWN_SUM, entry, HASH_OFFSET)
-    leaf.count++
+    for (const sum of [leaf, this.#groups[Math.floor(at / GROUP_LEAVES)]]) {
+      if (sum !== undefined) {
+        addHash(sum.words, entry, HASH_OFFSET)
+        sum.count++
+      }
+    }
     this.count++
-    this.#summed = Math.min(this.#summed, at + 1)
     return true
   }
 
@@ -77,44 +83,52 @@ export class Entries {
 
   /** Counts the entries before a key, and adds their hashes to `sum`. */
   sumBefore(key: Uint32Array, sum: Uint32Array): number {
-    this.#sumUp()
-    const leaf = this.#leaf(this.#leafOf(key))
+    const at = this.#leafOf(key)
+    const leaf = this.#leaf(at)
     const index = lowerBound(leaf, key)
-    addHash(sum, 0, leaf.words, 0)
-    addHashes(sum, 0, leaf.words, index)
-    return leaf.rank + index
+    const before = { words: sum, count: index }
+    addHashes(sum, leaf.words, index)
+    const group = Math.floor(at / GROUP_LEAVES)
+    for (let each = 0; each < group; each++) {
+      addSum(before, this.#group(each))
+    }
+    for (let each = group * GROUP_LEAVES; each < at; each++) {
+      addSum(before, this.#leaf(each))
+    }
+    return before.count
   }
 
   /** Where the entries from a rank on are, before another one, which must not exceed the count. */
   *places(from: number, to: number): Generator<Place, void, undefined> {
-    this.#sumUp()
-    let rank = from
     let at = 0
-    for (let end = this.#leaves.length; end - at > 1; ) {
-      const middle = (at + end) >> 1
-      if (this.#leaf(middle).rank <= from) {
-        at = middle
-      } else {
-        end = middle
+    /** How many entries are before the leaf. */
+    let before = 0
+    for (; at + GROUP_LEAVES < this.#leaves.length; at += GROUP_LEAVES) {
+      const { count } = this.#group(at / GROUP_LEAVES)
+      if (before + count > from) {
+        break
       }
+      before += count
     }
-    for (; rank < to; at++) {
+    for (let rank = from; rank < to; at++) {
       const leaf = this.#leaf(at)
-      for (const end = Math.min(to, leaf.rank + leaf.count); rank < end; rank++) {
-        yield { words: leaf.words, offset: offsetOf(rank - leaf.rank) }
+      for (const end = Math.min(to, before + leaf.count); rank < end; rank++) {
+        yield { words: leaf.words, offset: offsetOf(rank - before) }
       }
+      before += leaf.count
     }
   }
 
   /** Removes the entries before a key. */
   pruneBefore(key: Uint32Array): void {
-    this.#leaves.splice(0, this.#leafOf(key))
+    for (const { count } of this.#leaves.splice(0, this.#leafOf(key))) {
+      this.count -= count
+    }
     const leaf = this.#leaf(0)
-    moveEntries(leaf, lowerBound(leaf, key), leaf)
-    this.#summed = 0
-    this.#sumUp()
-    const { rank, count } = this.#leaf(this.#leaves.length - 1)
-    this.count = rank + count
+    const index = lowerBound(leaf, key)
+    moveEntries(leaf, index, leaf)
+    this.count -= index
+    this.#groups.length = 0
   }
 
   /** Moves entries to a new leaf: of the last one only few, so that those which come in order fill their leaves. */
@@ -123,21 +137,20 @@ export class Entries {
     const next = createLeaf()
     moveEntries(this.#leaf(at), LEAF_ENTRIES - (LEAF_ENTRIES >> (isLast ? 3 : 1)), next)
     this.#leaves.splice(at + 1, 0, next)
-    this.#summed = Math.min(this.#summed, at + 1)
+    this.#groups.splice(Math.floor(at / GROUP_LEAVES))
   }
 
-  #sumUp(): void {
-    for (; this.#summed < this.#leaves.length; this.#summed++) {
-      const leaf = this.#leaf(this.#summed)
-      const before = this.#leaves[this.#summed - 1]
-      leaf.rank = 0
-      leaf.words.fill(0, 0, OWN_SUM)
-      if (before !== undefined) {
-        leaf.rank = before.rank + before.count
-        addHash(leaf.words, 0, before.words, 0)
-        addHash(leaf.words, 0, before.words, OWN_SUM)
+  /** The sum of a group; those before it have been asked for already. */
+  #group(at: number): Sum {
+    let sum = this.#groups[at]
+    if (sum === undefined) {
+      sum = { words: new Uint32Array(HASH_WORDS), count: 0 }
+      for (const leaf of this.#leaves.slice(at * GROUP_LEAVES, (at + 1) * GROUP_LEAVES)) {
+        addSum(sum, leaf)
       }
+      this.#groups.push(sum)
     }
+    return sum
   }
 
   #leaf(at: number): Leaf {
@@ -162,7 +175,7 @@ export class Entries {
 
 function createLeaf(): Leaf {
   const words = new Uint32Array(FIRST_ENTRY + LEAF_ENTRIES * ENTRY_WORDS)
-  return { words, count: 0, rank: 0 }
+  return { words, count: 0 }
 }
 
 /** Moves the entries from an index on to another leaf, or to the start of the same, in place of what is there. */
@@ -173,22 +186,28 @@ function moveEntries(from: Leaf, index: number, to: Leaf): void {
   to.words.set(moved, FIRST_ENTRY)
   to.count = count
   for (const { words, count } of [from, to]) {
-    words.fill(0, OWN_SUM, FIRST_ENTRY)
-    addHashes(words, OWN_SUM, words, count)
+    words.fill(0, 0, HASH_WORDS)
+    addHashes(words, words, count)
   }
 }
 
+/** Adds a sum to another. */
+function addSum(sum: Sum, { words, count }: Sum): void {
+  addHash(sum.words, words, 0)
+  sum.count += count
+}
+
 /** Adds a hash to a sum. */
-function addHash(sum: Uint32Array, at: number, words: Uint32Array, offset: number): void {
+function addHash(sum: Uint32Array, words: Uint32Array, offset: number): void {
   for (let word = 0; word < HASH_WORDS; word++) {
-    sum[at + word] = (sum[at + word] as number) ^ (words[offset + word] as number)
+    sum[word] = (sum[word] as number) ^ (words[offset + word] as number)
   }
 }
 
 /** Adds the hashes of the first entries of a leaf to a sum. */
-function addHashes(sum: Uint32Array, at: number, words: Uint32Array, count: number): void {
+function addHashes(sum: Uint32Array, words: Uint32Array, count: number): void {
   for (let index = 0; index < count; index++) {
-    addHash(sum, at, words, offsetOf(index) + HASH_OFFSET)
+    addHash(sum, words, offsetOf(index) + HASH_OFFSET)
   }
 }
 

@@ -33,9 +33,10 @@ const NO_HASH = /* @__PURE__ */ new Uint8Array(HASH_BYTES)
 /**
  * What an archive holds, as far as Waku Sync has to know: times, hashes and topics of its messages, in order.
  *
- * Insertion, pruning and questions about a range take logarithmic time, the first question after a change besides a step for
- * each hundred entries or so. An entry takes 53 bytes where entries come in order, 64 where they come in no order, at most
- * 95; each pair of topics in use is kept once besides.
+ * Insertion takes logarithmic time, a question about a range some hundred steps for a million entries. Where entries come in
+ * no order, about each sixtieth has the next question take a step for each hundred entries besides; so has pruning. An entry
+ * takes 53 bytes where entries come in order, 64 where they come in no order, at most 95; each pair of topics in use is kept
+ * once besides.
  *
  * @example
  * ```ts

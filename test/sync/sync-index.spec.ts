@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hasErrorCode, isWakuLightError } from 'waku-light/errors'
-import { toHex } from 'waku-light/message'
+import { fromHex, toHex } from 'waku-light/message'
 import { SyncIndex } from '../../src/sync/index.ts'
 import { fingerprint, toEntry, toHash } from './twin.ts'
 
@@ -72,6 +72,32 @@ describe('SyncIndex', () => {
     }
     expect(index.insert(sorted[0]!, sorted[0]!)).to.equal(true)
     expect(index.size).to.equal(1)
+  })
+
+  it('keeps counts and sums right between insertions, when it is large', () => {
+    const size = 30_000
+    const middle = size / 2
+    const index = new SyncIndex()
+    const halves = [
+      { bounds: { lower: 0n, upper: BigInt(middle) }, count: 0, sum: fingerprint([]) },
+      { bounds: { lower: BigInt(middle), upper: BigInt(size) }, count: 0, sum: fingerprint([]) }
+    ]
+    for (let number = 0; number < size; number++) {
+      const entry = toEntry(BigInt((number * 7_919) % size), number)
+      index.insert(entry, entry)
+      const half = halves[entry.timestamp < middle ? 0 : 1]!
+      half.count++
+      half.sum = fingerprint([entry, { ...entry, hash: fromHex(half.sum) }])
+      for (const { bounds, count, sum } of number % 50 === 0 ? halves : []) {
+        const summary = index.summarize(bounds)
+        expect([summary.count, toHex(summary.fingerprint)]).to.deep.equal([count, sum])
+      }
+    }
+    expect([0, middle, size - 1].map((rank) => Number(index.timeAt(rank)))).to.deep.equal([
+      0,
+      middle,
+      size - 1
+    ])
   })
 
   it('refuses a size that is none', () => {
