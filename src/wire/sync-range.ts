@@ -32,6 +32,7 @@ export function writeRange(chunks: Uint8Array[], range: SyncRange): void {
     chunks.push(toVarint(items.length))
     let previous = 0n
     for (const { timestamp, hash } of items) {
+      assertSyncTime(timestamp, 'item.timestamp')
       assertHash(hash, 'item.hash')
       chunks.push(toVarint(timestamp - previous), hash)
       previous = timestamp

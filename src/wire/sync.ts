@@ -99,8 +99,9 @@ function decodeLayout(bytes: Uint8Array, limits: SyncPayloadLimits, layout: Layo
   const ranges: SyncRange[] = []
   let items = 0
   while (reader.remaining > 0) {
+    assertLimit(ranges.length + 1, limits.maxRanges, 'ranges')
     const range = readRange(reader, lower, items, limits.maxItems)
-    assertLimit(ranges.push(range), limits.maxRanges, 'ranges')
+    ranges.push(range)
     items += range.type === 'item-set' ? range.items.length : 0
     lower = range.upper
   }

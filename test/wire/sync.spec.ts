@@ -4,6 +4,7 @@ import { fromHex, toHex } from 'waku-light/message'
 import { decodeSyncPayload, encodeSyncPayload } from '../../src/wire/sync.ts'
 import {
   SYNC_PAYLOAD_LIMITS,
+  type SyncId,
   type SyncPayload,
   type SyncRange
 } from '../../src/wire/sync-payload.ts'
@@ -244,6 +245,8 @@ describe('decodeSyncPayload', () => {
     expect(limited({ maxTopicBytes: 13 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
     expect(limited({ maxRanges: 2 }, two)).to.equal('none')
     expect(limited({ maxRanges: 1 }, two)).to.equal('ERR_LIMIT_EXCEEDED')
+    // not so much as looked at
+    expect(limited({ maxRanges: 1 }, two.subarray(0, -1))).to.equal('ERR_LIMIT_EXCEEDED')
   })
 
   it('refuses absurd counts before it makes room for them', () => {
@@ -298,6 +301,17 @@ describe('encodeSyncPayload', () => {
     ),
     'a negative time': topics([], [], [{ lower: -1n, upper: T, type: 'skip' }]),
     'a time beyond 63 bits': topics([], [], [{ lower: T, upper: 2n ** 63n, type: 'skip' }]),
+    'a time that is no bigint': topics([], [], [{ lower: T, upper: 1e19 as never, type: 'skip' }]),
+    'a time of an item that is no bigint': topics(
+      [],
+      [],
+      [set([{ timestamp: Number(T) as never, hash: fromHex(h1) }])]
+    ),
+    'a time of an item that is missing': topics(
+      [],
+      [],
+      [set([{ hash: fromHex(h1) } as unknown as SyncId])]
+    ),
     'a short fingerprint': topics(
       [],
       [],
