@@ -79,18 +79,51 @@ export class SyncReader {
   }
 }
 
-/** The bytes of a varint, for a number from 0 on. */
-export function toVarint(value: bigint | number): Uint8Array {
-  const bytes: number[] = []
-  let high = BigInt(value)
-  for (; high > 0xfffffffn; high >>= 7n) {
-    bytes.push(Number(high & 0x7fn) | 0x80)
+/** Writes a payload of Waku Sync. */
+export class SyncWriter {
+  #bytes = new Uint8Array(256)
+  #length = 0
+
+  /** Bytes as they are. */
+  put(bytes: Uint8Array): void {
+    const start = this.#extend(bytes.length)
+    this.#bytes.set(bytes, start)
   }
-  let rest = Number(high)
-  for (; rest > 0x7f; rest >>>= 7) {
-    bytes.push((rest & 0x7f) | 0x80)
+
+  /** A number from 0 on, as a varint. */
+  varint(value: bigint | number): void {
+    let high = BigInt(value)
+    for (; high > 0xfffffffn; high >>= 7n) {
+      this.#byte(Number(high & 0x7fn) | 0x80)
+    }
+    let rest = Number(high)
+    for (; rest > 0x7f; rest >>>= 7) {
+      this.#byte((rest & 0x7f) | 0x80)
+    }
+    this.#byte(rest)
   }
-  return Uint8Array.of(...bytes, rest)
+
+  /** What was written, in a buffer of its own. */
+  toBytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(0, this.#length)
+  }
+
+  #byte(byte: number): void {
+    const at = this.#extend(1)
+    this.#bytes[at] = byte
+  }
+
+  /** Makes room for some more bytes; where they start. */
+  #extend(length: number): number {
+    const start = this.#length
+    this.#length += length
+    if (this.#length > this.#bytes.length) {
+      const grown = new Uint8Array(2 * this.#length)
+      grown.set(this.#bytes)
+      this.#bytes = grown
+    }
+    return start
+  }
 }
 
 /** Throws unless a time can be written so that every peer reads it. */

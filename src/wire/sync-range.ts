@@ -6,38 +6,40 @@ import {
   assertSyncTime,
   HASH_BYTES,
   type SyncReader,
-  toVarint
+  type SyncWriter
 } from './sync-bytes.ts'
 import { compareSyncIds, type RangeBounds, type SyncId, type SyncRange } from './sync-payload.ts'
 
 const TYPES = ['skip', 'fingerprint', 'item-set'] as const
 
 /** Writes a range; its lower bound is where the one before it ended. */
-export function writeRange(chunks: Uint8Array[], range: SyncRange): void {
+export function writeRange(writer: SyncWriter, range: SyncRange): void {
   const { lower, upper, upperHash, type } = range
   assertSyncTime(upper, 'payload.ranges')
   assertRange(range, (problem) => new InvalidArgumentError('payload.ranges', problem))
-  chunks.push(toVarint(upper - lower))
+  writer.varint(upper - lower)
   if (upperHash !== undefined) {
     assertHash(upperHash, 'range.upperHash')
     const length = upperHash.findLastIndex((byte) => byte !== 0) + 1
-    chunks.push(toVarint(length), upperHash.subarray(0, length))
+    writer.varint(length)
+    writer.put(upperHash.subarray(0, length))
   }
-  chunks.push(toVarint(TYPES.indexOf(type)))
+  writer.varint(TYPES.indexOf(type))
   if (type === 'fingerprint') {
     assertHash(range.fingerprint, 'fingerprint')
-    chunks.push(range.fingerprint)
+    writer.put(range.fingerprint)
   } else if (type === 'item-set') {
     const { items, reconciled } = range
-    chunks.push(toVarint(items.length))
+    writer.varint(items.length)
     let previous = 0n
     for (const { timestamp, hash } of items) {
       assertSyncTime(timestamp, 'item.timestamp')
       assertHash(hash, 'item.hash')
-      chunks.push(toVarint(timestamp - previous), hash)
+      writer.varint(timestamp - previous)
+      writer.put(hash)
       previous = timestamp
     }
-    chunks.push(toVarint(reconciled ? 1 : 0))
+    writer.varint(reconciled ? 1 : 0)
   }
 }
 

@@ -2,27 +2,28 @@ import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import { encodeText } from '../lib/bytes.ts'
 import { assertInteger } from '../lib/checks.ts'
 import { decodeText } from './fields.ts'
-import { type SyncReader, toVarint } from './sync-bytes.ts'
+import type { SyncReader, SyncWriter } from './sync-bytes.ts'
 import type { ShardScope, SyncPayloadLimits, TopicScope } from './sync-payload.ts'
 
 /** Writes the header of a payload. */
-export function writeScope(chunks: Uint8Array[], scope: TopicScope | ShardScope): void {
+export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): void {
   if (scope.layout === 'topics') {
     for (const topics of [scope.pubsubTopics, scope.contentTopics]) {
-      chunks.push(toVarint(topics.length))
+      writer.varint(topics.length)
       for (const topic of topics) {
         const text = encodeText(topic)
         if (!isTopic(topic)) {
           throw new InvalidArgumentError('payload.scope', 'must hold no empty or unprintable topic')
         }
-        chunks.push(toVarint(text.length), text)
+        writer.varint(text.length)
+        writer.put(text)
       }
     }
   } else {
     const { clusterId, shards } = scope
     for (const number of [clusterId, shards.length, ...shards]) {
       assertInteger('payload.scope', number, 0, 0xffff)
-      chunks.push(toVarint(number))
+      writer.varint(number)
     }
   }
 }

@@ -1,6 +1,5 @@
-import { concat } from 'uint8arrays/concat'
 import { InvalidArgumentError } from '../errors.ts'
-import { assertLimit, assertSyncTime, SyncReader, toVarint } from './sync-bytes.ts'
+import { assertLimit, assertSyncTime, SyncReader, SyncWriter } from './sync-bytes.ts'
 import {
   type EmptySyncPayload,
   SYNC_PAYLOAD_LIMITS,
@@ -41,20 +40,19 @@ export function encodeSyncPayload(
       "must not be empty: 'no-ranges' stands for that"
     )
   }
-  const chunks: Uint8Array[] = []
-  writeScope(chunks, payload.scope)
+  const writer = new SyncWriter()
+  writeScope(writer, payload.scope)
   assertSyncTime(first.lower, 'payload.ranges')
-  chunks.push(toVarint(first.lower))
+  writer.varint(first.lower)
   let previous = first.lower
   for (const range of payload.ranges) {
     if (range.lower !== previous) {
       throw new InvalidArgumentError('payload.ranges', 'must be contiguous')
     }
-    writeRange(chunks, range)
+    writeRange(writer, range)
     previous = range.upper
   }
-  // in a buffer of its own: what comes of it may lie in a pool of the platform
-  return concat(chunks).slice()
+  return writer.toBytes()
 }
 
 /**
