@@ -56,9 +56,10 @@ export async function sendMessages(
       }
     }
   } catch (error) {
-    signal.throwIfAborted()
-    if (!isWakuLightError(error) || !/CONNECTION|UNSUPPORTED/.test(error.code)) {
-      frames?.abort('the archive failed')
+    const isOfPeer = isWakuLightError(error) && /CONNECTION|UNSUPPORTED/.test(error.code)
+    if (signal.aborted || !isOfPeer) {
+      frames?.abort('the transfer was given up')
+      signal.throwIfAborted()
       throw error
     }
   }

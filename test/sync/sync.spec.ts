@@ -238,6 +238,23 @@ describe('createSync', () => {
     expect(await call).to.equal(reason)
   })
 
+  it('resets a transfer that nobody reads when it is aborted', async () => {
+    const [a, b] = pair()
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const { sync } = await startSync(a, makeMessages(50, { payload: new Uint8Array(100_000) }))
+    await startSync(b, [], { serve: true })
+    const ended = Promise.withResolvers<string>()
+    b.handlers.set(TRANSFER_PROTOCOL, (stream) => {
+      stream.addEventListener('close', () => ended.resolve(stream.status))
+      stream.pause()
+      controller.abort(reason)
+    })
+    const call = sync.syncNow({ signal: controller.signal }).catch((error: unknown) => error)
+    expect(await call).to.equal(reason)
+    expect(await ended.promise).to.equal('reset')
+  })
+
   it('refuses windows that make no sense before anything is sent', async () => {
     const [a, b] = pair()
     const { sync } = await startSync(a, [])
