@@ -1,5 +1,5 @@
 import type { Stream } from '@libp2p/interface'
-import { Uint8ArrayList } from 'uint8arraylist'
+import type { Uint8ArrayList } from 'uint8arraylist'
 import { ConnectionError, ProtocolViolationError, UnsupportedError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { PacedWriter } from '../transport/paced-writer.ts'
@@ -48,7 +48,10 @@ export class Frames {
   readonly #stream: SyncStream
   readonly #writer: PacedWriter
   readonly #maxBytes: number
-  readonly #unread = new Uint8ArrayList()
+  /** What has come lies from `#start` to `#end`; copied, since a peer may send it in as many pieces as it has bytes. */
+  #bytes = new Uint8Array(0)
+  #start = 0
+  #end = 0
   #isEnded = false
   #error: unknown
   #changed = Promise.withResolvers<void>()
@@ -81,7 +84,7 @@ export class Frames {
         return frame
       }
       if (this.#isEnded) {
-        if (this.#unread.byteLength > 0 || this.#isBroken) {
+        if (this.#unreadBytes > 0 || this.#isBroken) {
           throw toStreamError(this.#error)
         }
         return undefined
@@ -92,14 +95,13 @@ export class Frames {
 
   /** The next frame if it is there already. Throws as {@link Frames.read}. */
   take(): Uint8Array | undefined {
-    const unread = this.#unread
     let length = 0
     let prefix = 0
     for (let byte = 0x80; byte > 0x7f; prefix++) {
-      if (prefix === unread.byteLength) {
+      if (prefix === this.#unreadBytes) {
         return undefined
       }
-      byte = unread.get(prefix)
+      byte = this.#bytes[this.#start + prefix] as number
       if (byte === 0 && prefix > 0) {
         throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
       }
@@ -107,14 +109,15 @@ export class Frames {
       const isTooLong = byte > 0x7f && prefix + 1 === MAX_LENGTH_BYTES
       assertLimit(isTooLong ? Infinity : length, this.#maxBytes, 'bytes in a frame')
     }
-    const end = prefix + length
-    if (unread.byteLength < end) {
+    const sizeBytes = prefix + length
+    if (this.#unreadBytes < sizeBytes) {
       return undefined
     }
+    const end = this.#start + sizeBytes
     // a copy: what is kept of a message must not hold the bytes around it
-    const frame = unread.slice(prefix, end)
-    unread.consume(end)
-    this.receivedBytes += end
+    const frame = this.#bytes.slice(end - length, end)
+    this.#start = end
+    this.receivedBytes += sizeBytes
     if (this.#stream.readStatus === 'paused') {
       this.#stream.resume()
     }
@@ -158,9 +161,9 @@ export class Frames {
   }
 
   readonly #onMessage = ({ data }: { readonly data: Uint8Array | Uint8ArrayList }): void => {
-    this.#unread.append(data)
+    this.#append(data)
     if (
-      this.#unread.byteLength > this.#maxBytes + AHEAD_BYTES &&
+      this.#unreadBytes > this.#maxBytes + AHEAD_BYTES &&
       this.#stream.readStatus === 'readable'
     ) {
       this.#stream.pause()
@@ -168,10 +171,28 @@ export class Frames {
     this.#wake()
   }
 
+  #append(data: Uint8Array | Uint8ArrayList): void {
+    const unread = this.#bytes.subarray(this.#start, this.#end)
+    if (this.#end + data.byteLength > this.#bytes.length) {
+      const needed = unread.length + data.byteLength
+      const largest = this.#maxBytes + 2 * AHEAD_BYTES
+      this.#bytes = new Uint8Array(Math.max(needed, Math.min(2 * needed, largest)))
+      this.#bytes.set(unread)
+      this.#start = 0
+      this.#end = unread.length
+    }
+    this.#bytes.set(data.subarray(), this.#end)
+    this.#end += data.byteLength
+  }
+
   readonly #onEnd = (event: Event & { readonly error?: unknown }): void => {
     this.#isEnded = true
     this.#error ??= event.error
     this.#wake()
+  }
+
+  get #unreadBytes(): number {
+    return this.#end - this.#start
   }
 
   get #isBroken(): boolean {

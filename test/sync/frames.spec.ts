@@ -1,5 +1,7 @@
+import { StreamMessageEvent } from '@libp2p/interface'
 import { lpStream, streamPair } from '@libp2p/utils'
 import { expect } from 'chai'
+import { compareBytes } from '../../src/lib/bytes.ts'
 import { Frames } from '../../src/sync/frames.ts'
 
 const { signal } = new AbortController()
@@ -115,6 +117,21 @@ describe('Frames', () => {
       expect((await frames.read(signal))?.[0]).to.equal(count & 0xff)
     }
     expect(pauses).to.be.greaterThan(0)
+  })
+
+  it('reads what comes byte by byte, in linear time', async () => {
+    const [a] = await streamPair()
+    const frames = new Frames(a, 4_000_000)
+    const body = Uint8Array.from({ length: 600_000 }, (_, index) => index * 7)
+    for (const byte of [0xc0, 0xcf, 0x24, ...body]) {
+      a.dispatchEvent(new StreamMessageEvent(Uint8Array.of(byte)))
+    }
+    // one more, so that the frame is not all there is
+    a.dispatchEvent(new StreamMessageEvent(Uint8Array.of(1)))
+    expect(compareBytes(frames.take() ?? new Uint8Array(), body)).to.equal(0)
+    expect(frames.take()).to.equal(undefined)
+    a.dispatchEvent(new StreamMessageEvent(Uint8Array.of(9)))
+    expect(frames.take()).to.deep.equal(Uint8Array.of(9))
   })
 
   it("rejects with the signal's own reason, and leaves no listener on the stream", async () => {
