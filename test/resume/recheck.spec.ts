@@ -85,7 +85,7 @@ describe('Resume.run, what nodes got late', () => {
         yield* hashes
       }
     }
-    expect(await done(world, {}, { store })).to.include({ added: 0, missing: 3 })
+    expect(await done(world, {}, { store })).to.include({ fetched: 2, added: 0, missing: 3 })
     expect(await world.texts()).to.deep.equal([])
     const init = { contentTopics: undefined, pubsubTopic: PUBSUB_TOPIC }
     await done(world, init, { store })

@@ -171,6 +171,8 @@ describe('encodeSyncPayload and decodeSyncPayload', () => {
     const payload = decodeSyncPayload(bytes)
     bytes.fill(0)
     expect(payload).to.deep.equal(EXAMPLES['item set']!.payload)
+    const encoded = encodeSyncPayload(payload)
+    expect(encoded.buffer.byteLength).to.equal(encoded.length)
   })
 })
 
@@ -212,6 +214,8 @@ describe('decodeSyncPayload', () => {
     'an overlong base time': `000080808000${HOUR}${fingerprint}`,
     'an overlong difference': `0000${BASE}818000${fingerprint}`,
     'a bound beyond 63 bits': `0000${BASE}${'ff'.repeat(8)}7f${fingerprint}`,
+    'a bound of 2^63': `0000${'ff'.repeat(8)}7f01${fingerprint}`,
+    'a shard of 65536': `0101808004${BASE}${HOUR}${fingerprint}`,
     'an empty topic, and no other layout': `0100ff${BASE}${HOUR}${fingerprint}`,
     'a topic that is not UTF-8': `0102c328${BASE}${HOUR}${fingerprint}`,
     'a hash length of 0': `0000${BASE}000001${'33'.repeat(32)}`,
@@ -239,6 +243,21 @@ describe('decodeSyncPayload', () => {
     expect(limited({ maxPayloadBytes: set.length - 1 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
     expect(limited({ maxItems: 2 }, set)).to.equal('none')
     expect(limited({ maxItems: 1 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
+    const sets = encodeSyncPayload(
+      topics(
+        [],
+        [],
+        [1n, 2n].map((second) => ({
+          lower: T + second * S,
+          upper: T + (second + 1n) * S,
+          type: 'item-set',
+          items: [item(second, h1)],
+          reconciled: false
+        }))
+      )
+    )
+    expect(limited({ maxItems: 2 }, sets)).to.equal('none')
+    expect(limited({ maxItems: 1 }, sets)).to.equal('ERR_LIMIT_EXCEEDED')
     expect(limited({ maxTopics: 1 }, set)).to.equal('none')
     expect(limited({ maxTopics: 0 }, set)).to.equal('ERR_LIMIT_EXCEEDED')
     expect(limited({ maxTopicBytes: 14 }, set)).to.equal('none')
@@ -262,6 +281,12 @@ describe('decodeSyncPayload', () => {
         ])
       }
     }
+  })
+
+  it('takes an item that is its upper bound, as the reference node does, and none after it', () => {
+    const read = (hash: string): string =>
+      codeOf(() => decodeSyncPayload(fromHex(`0000${BASE}0020${h1}0201${BASE}${hash}00`)))
+    expect([h1, h2].map(read)).to.deep.equal(['none', 'ERR_INVALID_MESSAGE'])
   })
 
   it('reads the layout that it is told to', () => {
