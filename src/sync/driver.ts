@@ -5,7 +5,7 @@ import type { SyncOutcome, SyncSession } from './sync-session.ts'
 
 /** What the sides found out. */
 export interface Reconciliation {
-  /** `unanswered`: the peer closed the stream before the end. */
+  /** `unanswered`: the peer closed the stream before the end, or enough differences were found. */
   readonly outcome: SyncOutcome | 'unanswered'
   readonly rounds: number
   readonly toSend: readonly SyncId[]
@@ -31,6 +31,7 @@ export async function readPayload(
  * Talks over a stream until a session is over; the stream is the caller's to close.
  *
  * @param opening - the peer's first payload, for a responder; an initiator opens the session
+ * @param enough - how many differences end it early: who lists the same ones again and again must not fill our memory
  * @throws as {@link readPayload}, and what {@link SyncSession.process} throws
  */
 export async function reconcile(
@@ -38,6 +39,7 @@ export async function reconcile(
   session: SyncSession,
   opening: Uint8Array | undefined,
   replyTimeoutMs: number,
+  enough: number,
   onRound: (rounds: number) => void,
   signal: AbortSignal
 ): Promise<Reconciliation> {
@@ -61,6 +63,9 @@ export async function reconcile(
     }
     if (step.outcome !== undefined) {
       return { outcome: step.outcome, rounds, toSend, toFetch }
+    }
+    if (toSend.length + toFetch.length >= enough) {
+      return { outcome: 'unanswered', rounds, toSend, toFetch }
     }
     payload = undefined
   }

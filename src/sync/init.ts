@@ -82,7 +82,7 @@ export interface SyncInit {
   readonly maxBackoffMs?: number
   /** Entries of the index. @default 1000000 */
   readonly maxEntries?: number
-  /** Messages that one session takes. @default 100000 */
+  /** Messages that one session takes; with as many differences it looks for no more. @default 100000 */
   readonly maxMessages?: number
   /** Bytes of them. @default 268435456, 256 MiB */
   readonly maxMessageBytes?: number

@@ -11,7 +11,8 @@ export interface SyncResult {
   readonly window: SyncWindow
   /**
    * `in-sync`: no difference was found. `reconciled`: all differences were found and moved. `partial`: some were not moved,
-   * `missing` and `unsent` say how many, or the peer ended the session early; the next session goes on from there.
+   * `missing` and `unsent` say how many, or the session ended early, by the peer or since it found as many differences as it
+   * takes messages; the next session goes on from there.
    * `mismatch`: the sides have no topics in common, and nothing was compared.
    */
   readonly outcome: 'in-sync' | 'reconciled' | 'partial' | 'mismatch'

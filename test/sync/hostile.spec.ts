@@ -64,6 +64,26 @@ describe('a peer that means harm', () => {
     expect(asked()).to.be.within(100, 102)
   })
 
+  it('that says again and again that it has nothing is not listened to for long', async () => {
+    const { outcome, asked } = await syncWith([listed([], false)], { maxMessages: 50 })
+    expect(outcome).to.include({ outcome: 'partial', rounds: 3, missing: 0 })
+    expect(asked()).to.be.within(3, 4)
+  })
+
+  it('that lists other items each time is not listened to for long', async () => {
+    const answers = [1, 2, 3, 4, 5].map((round) =>
+      listed(
+        Array.from({ length: 20 }, (_, index) => ({
+          timestamp: START + BigInt(index),
+          hash: new Uint8Array(32).fill(20 * round + index)
+        })),
+        false
+      )
+    )
+    const { outcome } = await syncWith(answers, { maxMessages: 50 }, [])
+    expect(outcome).to.include({ outcome: 'partial', rounds: 3, missing: 60 })
+  })
+
   it('that claims a million items is left before they are read', async () => {
     // topics 0, 0; base; upper; item set; a million
     const head = encode({ type: 'skip', lower: START, upper: END })
