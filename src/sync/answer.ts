@@ -105,8 +105,8 @@ export class Answer {
         this.addParts({ lower, upper }, 1)
         return
       }
-      this.toSend.push(...toSend)
-      this.toFetch.push(...toFetch)
+      append(this.toSend, toSend)
+      append(this.toFetch, toFetch)
       const { maxDifferences, tellAll } = this.#tuning
       assertLimit(this.toSend.length + this.toFetch.length, maxDifferences, 'differences')
       if (reconciled || (toFetch.length === 0 && (toSend.length === 0 || !tellAll))) {
@@ -118,7 +118,7 @@ export class Answer {
         }
         done = upperHash === undefined ? lower + 1n : lower
         piece.upper = done
-        piece.items.push(...held)
+        append(piece.items, held)
         this.#sizeBytes += held.length * ITEM_BYTES
       }
     }
@@ -139,6 +139,13 @@ export class Answer {
     this.ranges.push(range)
     this.#sizeBytes += RANGE_BYTES + items.length * ITEM_BYTES
     return range
+  }
+}
+
+/** A call takes no more arguments than fit on its stack, and a peer may list all its items at one time. */
+function append(list: SyncId[], ids: readonly SyncId[]): void {
+  for (const id of ids) {
+    list.push(id)
   }
 }
 

@@ -288,6 +288,34 @@ describe('SyncSession', () => {
       expect(hasErrorCode(error, 'ERR_LIMIT_EXCEEDED')).to.equal(true)
     })
 
+    it('finds any number of differences at one time', () => {
+      const count = 150_000
+      const items = Array.from({ length: count }, (_, number) => {
+        const hash = new Uint8Array(32)
+        new DataView(hash.buffer).setUint32(0, number)
+        return { timestamp: START, hash }
+      })
+      const upper = START + HOUR
+      const bytes = encodeSyncPayload({
+        scope,
+        ranges: [{ type: 'item-set', lower: START, upper, items, reconciled: false }]
+      })
+      const many = 2 * bytes.length
+      const options = {
+        maxItems: many,
+        maxPayloadBytes: many,
+        maxDifferences: many,
+        maxReplyBytes: many
+      }
+      expect(create([], { options }).process(bytes).toFetch).to.have.length(count)
+      const nothing = encodeSyncPayload({
+        scope,
+        ranges: [{ type: 'item-set', lower: START, upper, items: [], reconciled: false }]
+      })
+      const entries = items.map((id) => ({ ...toEntry(START, 0), ...id }))
+      expect(create(entries, { options }).process(nothing).toSend).to.have.length(count)
+    })
+
     it('answers a flood of ranges with one fingerprint for each, once the reply is long', () => {
       const ranges = Array.from({ length: 360 }, (_, part) =>
         fingerprintRange(
