@@ -28,6 +28,8 @@ export class Intake {
   readonly peerId: string
   /** Tells what happens in the session. */
   readonly tell: IntakeInit['tell']
+  /** Whether the session goes on. */
+  isActive = true
   /** When it takes no more, in milliseconds: some time after the session has ended. */
   untilMs = Infinity
   /** How many messages were new. */
@@ -151,7 +153,7 @@ export class Intakes {
 
   /** Whether a session with a peer goes on. */
   isActive(peerId: string): boolean {
-    return this.of(peerId).some(({ untilMs }) => untilMs === Infinity)
+    return this.of(peerId).some(({ isActive }) => isActive)
   }
 
   #current(): readonly Intake[] {

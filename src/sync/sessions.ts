@@ -165,6 +165,7 @@ async function run(
     tell({ type: 'sync:failed', detail: { peerId, error } })
     throw error
   } finally {
+    intake.isActive = false
     intake.untilMs = settings.now() + settings.lateTransferMs
   }
 }

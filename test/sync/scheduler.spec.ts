@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { RECONCILIATION_PROTOCOL } from 'waku-light/wire'
 import type { SyncInit, SyncProgress, SyncVisibility } from '../../src/sync/index.ts'
+import { encodeSyncPayload } from '../../src/wire/sync.ts'
 import { closeSyncs, makeMessages, NOW_MS, startSync } from './fixtures.ts'
 import { MemoryNode } from './memory-network.ts'
 
@@ -71,6 +72,32 @@ describe('createSync by itself', () => {
     return { ...ours, clock, node, peers, events, ends }
   }
 
+  /**
+   * How often the only peer was asked, every five minutes.
+   *
+   * @param answers - undefined where it closes without an answer, as it does in the end
+   */
+  async function askedBy(
+    answers: readonly ('mismatch' | 'no-ranges' | undefined)[]
+  ): Promise<number[]> {
+    const { clock, peers } = await started()
+    let asked = 0
+    peers[0]?.script(RECONCILIATION_PROTOCOL, async (frames) => {
+      const answer = answers[asked++]
+      if (answer !== undefined) {
+        await frames.read()
+        await frames.write(encodeSyncPayload(answer))
+      }
+    })
+    const rounds: number[] = []
+    for (let round = 0; round < 8; round++) {
+      await clock.asleepFor(5 * MINUTE)
+      rounds.push(asked)
+      await clock.pass(5 * MINUTE)
+    }
+    return rounds
+  }
+
   it('begins at once and goes on every five minutes', async () => {
     const { clock, ends, archive } = await started()
     await clock.asleepFor(5 * MINUTE)
@@ -81,6 +108,14 @@ describe('createSync by itself', () => {
       await clock.asleepFor(5 * MINUTE)
       expect(ends()).to.have.lengthOf(session)
     }
+  })
+
+  it('goes on where what is late is taken forever', async () => {
+    const { clock, ends } = await started({ lateTransferMs: Infinity })
+    await clock.asleepFor(5 * MINUTE)
+    await clock.pass(5 * MINUTE)
+    await clock.asleepFor(5 * MINUTE)
+    expect(ends()).to.have.lengthOf(2)
   })
 
   it('compares the last hour without the newest 20 seconds', async () => {
@@ -139,6 +174,18 @@ describe('createSync by itself', () => {
     node.connect(peer)
     await clock.asleepFor(5 * MINUTE)
     expect(ends()).to.deep.equal(['late'])
+  })
+
+  it('leaves a peer alone for a while that has no topic in common', async () => {
+    const asked = await askedBy(['mismatch', 'mismatch', 'mismatch'])
+    // after 5, 10 and 20 minutes
+    expect(asked).to.deep.equal([1, 2, 2, 3, 3, 3, 3, 4])
+  })
+
+  it('forgets that a peer failed once it does not', async () => {
+    const asked = await askedBy([undefined, undefined, 'no-ranges', undefined])
+    // after 5 and 10 minutes; at once; after 5 and 10 minutes
+    expect(asked).to.deep.equal([1, 2, 2, 3, 4, 5, 5, 6])
   })
 
   it('takes another peer where one fails, and leaves it alone for longer each time', async () => {
