@@ -89,7 +89,7 @@ describe('Frames', () => {
 
   for (const [what, bytes, code] of [
     ['too long', [11], 'ERR_LIMIT_EXCEEDED'],
-    ['of five bytes', [0x80, 0x80, 0x80, 0x80, 1], 'ERR_LIMIT_EXCEEDED'],
+    ['of more than four bytes', [0x80, 0x80, 0x80, 0x80], 'ERR_LIMIT_EXCEEDED'],
     ['longer than it need be', [0x81, 0], 'ERR_PROTOCOL_VIOLATION']
   ] as const) {
     it(`refuses a length that is ${what}`, async () => {

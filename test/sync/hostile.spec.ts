@@ -386,6 +386,16 @@ describe('a peer that means harm', () => {
       })
     }
 
+    it('that asks for less than a fingerprint may span gets an answer', async () => {
+      const { a, b } = await served()
+      const stream = lpStream(await b.open(a, RECONCILIATION_PROTOCOL))
+      const fingerprint = new Uint8Array(32).fill(7)
+      const upper = NOW - 21_600_000_000_000n + 7n
+      await stream.write(encode({ type: 'fingerprint', lower: 0n, upper, fingerprint }))
+      const answer = decodeSyncPayload((await stream.read()).subarray())
+      expect(answer).to.not.equal('mismatch')
+    })
+
     it('that asks for all of time gets six hours', async () => {
       const { a, b, archive, events } = await served()
       await archive.putMany(makeMessages(5, {}, 100_000))

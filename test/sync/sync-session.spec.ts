@@ -288,6 +288,51 @@ describe('SyncSession', () => {
       expect(hasErrorCode(error, 'ERR_LIMIT_EXCEEDED')).to.equal(true)
     })
 
+    it('answers no longer than it may what lists nothing', () => {
+      const { a: many } = spread(20_000, 0)
+      const nothing = encodeSyncPayload({
+        scope,
+        ranges: [
+          { type: 'item-set', lower: START, upper: START + HOUR, items: [], reconciled: false }
+        ]
+      })
+      const { reply } = create(many, { options: { maxReplyBytes: 5_000 } }).process(nothing)
+      expect(reply!.length).to.be.within(4_500, 5_200)
+    })
+
+    it('answers a list within one time by one', () => {
+      const [held, wanted] = [toEntry(START + 5n, 1), toEntry(START + 5n, 2)]
+      const { timestamp: lower } = held
+      const upperHash = new Uint8Array(32).fill(0xff)
+      const step = create([held]).process(
+        encodeSyncPayload({
+          scope,
+          ranges: [
+            {
+              type: 'item-set',
+              lower,
+              upper: lower,
+              upperHash,
+              items: [{ timestamp: lower, hash: wanted.hash }],
+              reconciled: false
+            }
+          ]
+        })
+      )
+      expect(toKeys(step.toSend)).to.deep.equal([toKey(held)])
+      expect(toKeys(step.toFetch)).to.deep.equal([toKey(wanted)])
+      expect(decodeSyncPayload(step.reply!)).to.have.deep.property('ranges', [
+        {
+          type: 'item-set',
+          lower,
+          upper: lower,
+          upperHash,
+          items: [{ timestamp: lower, hash: held.hash }],
+          reconciled: true
+        }
+      ])
+    })
+
     it('finds any number of differences at one time', () => {
       const count = 150_000
       const items = Array.from({ length: count }, (_, number) => {

@@ -1,5 +1,6 @@
 import { lpStream } from '@libp2p/utils'
 import { expect } from 'chai'
+import { StorageError } from 'waku-light/errors'
 import { toHex } from 'waku-light/message'
 import { RECONCILIATION_PROTOCOL, STORE_QUERY_3_PROTOCOL, TRANSFER_PROTOCOL } from 'waku-light/wire'
 import type { SyncProgress } from '../../src/sync/index.ts'
@@ -71,6 +72,16 @@ describe('createSync', () => {
     const ours = await startSync(a, makeMessages(1, { payload: new Uint8Array(153_560) }))
     await startSync(b, [], { serve: true, sleep: async () => undefined })
     expect(await ours.sync.syncNow()).to.deep.include({ outcome: 'partial', sent: 0, unsent: 1 })
+  })
+
+  it('rejects with what is wrong with the archive, and tries no other peer', async () => {
+    const [a, b] = pair()
+    a.connect(new MemoryNode('other'))
+    const { sync, archive } = await startSync(a, makeMessages(1))
+    await startSync(b, [], { serve: true })
+    const failure = new StorageError('unavailable', 'out of order')
+    archive.get = async () => await Promise.reject(failure)
+    expect(await sync.syncNow().catch((error: unknown) => error)).to.equal(failure)
   })
 
   it('asks store nodes for what is not transferred: the peer first, then others', async () => {
