@@ -144,5 +144,8 @@ describe('Frames', () => {
     expect(await reading).to.equal(reason)
     await frames.close(signal)
     expect(a.listenerCount('message')).to.equal(0)
+    const [b] = await streamPair()
+    new Frames(b, 1_000).abort('enough')
+    expect(b.listenerCount('message')).to.equal(0)
   })
 })

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
+import { toHex } from 'waku-light/message'
 import { StoreClient } from 'waku-light/store'
 import {
   decodeStoreQueryResponse,
+  decodeWakuMessageKeyValue,
   encodeStoreQueryRequest,
   STORE_QUERY_3_PROTOCOL
 } from 'waku-light/wire'
@@ -60,6 +62,32 @@ describe('answerLookup', () => {
     expect(decodeStoreQueryResponse(answer, 10)).to.deep.include({ statusCode: 200 })
     expect(decodeStoreQueryResponse(answer, 10).messages).to.have.lengthOf(1)
   })
+
+  for (const paginationForward of [true, false]) {
+    it(`gives each message once, from page to page, ${paginationForward ? 'forward' : 'backward'}`, async () => {
+      const { messages, archive } = await archiveOf(7)
+      const messageHashes = messages.map(({ messageHash }) => messageHash)
+      const pages: string[][] = []
+      for (let cursor: Uint8Array | undefined; pages.length === 0 || cursor !== undefined; ) {
+        const asked = request({
+          messageHashes,
+          paginationForward,
+          paginationCursor: cursor,
+          paginationLimit: 3n
+        })
+        const answer = decodeStoreQueryResponse(await answerLookup(asked, archive), 10)
+        pages.push(answer.messages.map((row) => toHex(decodeWakuMessageKeyValue(row).messageHash)))
+        cursor = answer.paginationCursor
+      }
+      // they were made from the newest to the oldest
+      const hashes = messageHashes.map(toHex).reverse()
+      expect(pages).to.deep.equal(
+        paginationForward
+          ? [hashes.slice(0, 3), hashes.slice(3, 6), hashes.slice(6)]
+          : [hashes.slice(4), hashes.slice(1, 4), hashes.slice(0, 1)]
+      )
+    })
+  }
 
   it('refuses every other query, and peers without a session', async () => {
     const { messages, archive } = await archiveOf(3)

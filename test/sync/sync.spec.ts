@@ -1,8 +1,13 @@
 import { lpStream } from '@libp2p/utils'
 import { expect } from 'chai'
-import { StorageError } from 'waku-light/errors'
+import { hasErrorCode, StorageError } from 'waku-light/errors'
 import { toHex } from 'waku-light/message'
-import { RECONCILIATION_PROTOCOL, STORE_QUERY_3_PROTOCOL, TRANSFER_PROTOCOL } from 'waku-light/wire'
+import {
+  encodeStoreQueryRequest,
+  RECONCILIATION_PROTOCOL,
+  STORE_QUERY_3_PROTOCOL,
+  TRANSFER_PROTOCOL
+} from 'waku-light/wire'
 import type { SyncProgress } from '../../src/sync/index.ts'
 import { decodeSyncPayload, encodeSyncPayload } from '../../src/wire/sync.ts'
 import { encodeTransfer } from '../../src/wire/sync-transfer.ts'
@@ -82,6 +87,35 @@ describe('createSync', () => {
     const failure = new StorageError('unavailable', 'out of order')
     archive.get = async () => await Promise.reject(failure)
     expect(await sync.syncNow().catch((error: unknown) => error)).to.equal(failure)
+  })
+
+  it('asks nobody who does not say that it can', async () => {
+    const [a] = pair()
+    const { sync } = await startSync(a, [])
+    const error = await sync.syncNow().catch((reason: unknown) => reason)
+    expect(hasErrorCode(error, 'ERR_NO_USABLE_PEER') && error.failures).to.deep.equal([])
+  })
+
+  it('tells that an archive fails a look-up', async () => {
+    const [a, b] = pair()
+    const { sync, archive } = await startSync(a, [], { serve: true })
+    const failure = new StorageError('unavailable', 'out of order')
+    archive.get = async () => await Promise.reject(failure)
+    const told = Promise.withResolvers<unknown>()
+    sync.onEvent(({ type, detail }) => type === 'sync:failed' && told.resolve(detail))
+    // there has to be a session
+    await (await startSync(b, [])).sync.syncNow()
+    const stream = lpStream(await b.open(a, STORE_QUERY_3_PROTOCOL))
+    await stream.write(
+      encodeStoreQueryRequest({
+        requestId: 'r',
+        includeData: true,
+        contentTopics: [],
+        messageHashes: [new Uint8Array(32)],
+        paginationForward: true
+      })
+    )
+    expect(await told.promise).to.deep.equal({ peerId: 'theirs', error: failure })
   })
 
   it('asks store nodes for what is not transferred: the peer first, then others', async () => {

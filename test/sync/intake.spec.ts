@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { toHex } from 'waku-light/message'
+import { createMemoryArchive } from '../../src/archive/index.ts'
+import { toSyncSettings } from '../../src/sync/init.ts'
+import { Intake } from '../../src/sync/intake.ts'
+import { makeMessages, NOW } from './fixtures.ts'
+
+describe('Intake', () => {
+  const window = { timeStart: NOW - 1_000n, timeEnd: NOW }
+
+  function create(): Intake {
+    const settings = toSyncSettings({ archive: createMemoryArchive(), locks: null })
+    const holdings = { add: () => undefined }
+    return new Intake({ settings, holdings, peerId: 'theirs', window, tell: () => undefined })
+  }
+
+  it('takes what is of its window, from the start to before the end', () => {
+    const judged = [-1_001n, -1_000n, -1n, 0n].map((offset) => {
+      const [message] = makeMessages(1, { timestamp: NOW + offset })
+      const { pubsubTopic, messageHash, ...rest } = message!
+      const result = create().judge(pubsubTopic, rest, 1)
+      return typeof result === 'string' ? result : toHex(result.messageHash) === toHex(messageHash)
+    })
+    expect(judged).to.deep.equal(['outside', true, true, 'outside'])
+  })
+
+  it('misses what is of its window and has not come', () => {
+    const intake = create()
+    const [come, awaited, ...others] = [-1n, -1_000n, -1_001n, 0n].flatMap((offset) =>
+      makeMessages(1, { timestamp: NOW + offset })
+    )
+    const { pubsubTopic, messageHash: hash, ...rest } = come!
+    intake.judge(pubsubTopic, rest, 1)
+    const ids = [awaited!, ...others].map(({ timestamp = 0n, messageHash }) => ({
+      timestamp,
+      hash: messageHash
+    }))
+    intake.settle([{ timestamp: NOW - 1n, hash }, ...ids], true)
+    expect(intake.missing.map(toHex)).to.deep.equal([toHex(awaited!.messageHash)])
+  })
+})
