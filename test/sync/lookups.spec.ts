@@ -68,7 +68,10 @@ describe('answerLookup', () => {
       const { messages, archive } = await archiveOf(7)
       const messageHashes = messages.map(({ messageHash }) => messageHash)
       const pages: string[][] = []
-      for (let cursor: Uint8Array | undefined; pages.length === 0 || cursor !== undefined; ) {
+      for (
+        let cursor: Uint8Array<ArrayBuffer> | undefined;
+        pages.length === 0 || cursor !== undefined;
+      ) {
         const asked = request({
           messageHashes,
           paginationForward,

@@ -321,6 +321,14 @@ describe('createSync', () => {
     expect(sync.indexSize).to.equal(7)
   })
 
+  it('lets go of the archive when it is closed', async () => {
+    const [a] = pair()
+    const { sync, archive } = await startSync(a, makeMessages(2))
+    await sync.close()
+    await archive.putMany(makeMessages(3))
+    expect(sync.indexSize).to.equal(2)
+  })
+
   it('keeps the newest where the index is full', async () => {
     const { sync, archive } = await startSync(new MemoryNode('ours'), makeMessages(200), {
       maxEntries: 100
