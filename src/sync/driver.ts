@@ -1,6 +1,7 @@
 import { withDeadline } from '../lib/deadline.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import type { Frames } from './frames.ts'
+import type { SyncSettings } from './init.ts'
 import type { SyncOutcome, SyncSession } from './sync-session.ts'
 
 /** What the sides found out. */
@@ -31,15 +32,14 @@ export async function readPayload(
  * Talks over a stream until a session is over; the stream is the caller's to close.
  *
  * @param opening - the peer's first payload, for a responder; an initiator opens the session
- * @param enough - how many differences end it early: who lists the same ones again and again must not fill our memory
+ * @param settings - `maxMessages` differences end it early: who lists the same ones again and again must not fill our memory
  * @throws as {@link readPayload}, and what {@link SyncSession.process} throws
  */
 export async function reconcile(
   frames: Pick<Frames, 'read' | 'write'>,
   session: SyncSession,
   opening: Uint8Array | undefined,
-  replyTimeoutMs: number,
-  enough: number,
+  { replyTimeoutMs, maxMessages }: Pick<SyncSettings, 'replyTimeoutMs' | 'maxMessages'>,
   onRound: (rounds: number) => void,
   signal: AbortSignal
 ): Promise<Reconciliation> {
@@ -64,7 +64,7 @@ export async function reconcile(
     if (step.outcome !== undefined) {
       return { outcome: step.outcome, rounds, toSend, toFetch }
     }
-    if (toSend.length + toFetch.length >= enough) {
+    if (toSend.length + toFetch.length >= maxMessages) {
       return { outcome: 'unanswered', rounds, toSend, toFetch }
     }
     payload = undefined

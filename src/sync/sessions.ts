@@ -116,17 +116,8 @@ async function run(
         tell({ type: 'sync:round', detail: { peerId, rounds } })
       const talk: Talk = async (frames, opening, layout) => {
         const session = new SyncSession({ index, filter: settings, window, layout, options })
-        const { replyTimeoutMs, maxMessages } = settings
         try {
-          const found = await reconcile(
-            frames,
-            session,
-            opening,
-            replyTimeoutMs,
-            maxMessages,
-            onRound,
-            signal
-          )
+          const found = await reconcile(frames, session, opening, settings, onRound, signal)
           intake.settle(found.toFetch, found.outcome !== 'unanswered')
           await frames.close(signal)
           return found
