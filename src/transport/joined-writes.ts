@@ -51,6 +51,7 @@ function inTurns<Secured extends { readonly connection: MessageStream }>(
   const send = connection.send.bind(connection)
   const held = new Uint8ArrayList()
   let quietHops = 0
+  let isWatched = false
 
   const flush = (): void => {
     if (held.byteLength > 0) {
@@ -64,9 +65,11 @@ function inTurns<Secured extends { readonly connection: MessageStream }>(
     }
   }
   const flushWhenQuiet = async (): Promise<void> => {
+    isWatched = true // by one alone, or hops would count more than once
     for (quietHops = 0; quietHops < MAX_QUIET_HOPS; quietHops++) {
       await Promise.resolve()
     }
+    isWatched = false
     flush()
   }
 
@@ -74,7 +77,7 @@ function inTurns<Secured extends { readonly connection: MessageStream }>(
     if (connection.status !== 'open') {
       return send(data)
     }
-    if (held.byteLength === 0) {
+    if (!isWatched) {
       flushWhenQuiet().catch(() => undefined) // it cannot fail
     }
     held.append(data)

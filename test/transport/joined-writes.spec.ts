@@ -67,6 +67,21 @@ describe('joinWrites', () => {
     expect(received.at(-1)).to.equal(8)
   })
 
+  it('waits as long for what comes after as before it was full', async () => {
+    const { ours, wire, received } = await securedPair()
+    for (let count = 0; count < 4; count++) {
+      ours.send(new Uint8Array(65_519))
+    }
+    ours.send(Uint8Array.of(1))
+    for (let hop = 0; hop < 40; hop++) {
+      await Promise.resolve()
+    }
+    ours.send(Uint8Array.of(2))
+    await delay(1)
+    expect(received.slice(4 * 65_519)).to.deep.equal([1, 2])
+    expect(wire.at(-1)).to.equal(2 + OVERHEAD)
+  })
+
   it('sends what it holds before it is closed or aborted, and nothing after', async () => {
     const closed = await securedPair()
     closed.ours.send(Uint8Array.of(1))
