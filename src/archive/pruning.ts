@@ -16,11 +16,19 @@ export async function prune(
   reader: Reader,
   { before, maxCount }: ReturnType<typeof toPruneLimits>
 ): Promise<number> {
-  const count = maxCount === Infinity ? 0 : await reader(countMessages)
-  const oldest = count > maxCount ? await keyAt(reader, count - maxCount) : toTimeKey(MIN_TIME)
   const limit = toTimeKey(before ?? MIN_TIME)
-  const key = compareBytes(oldest, limit) > 0 ? oldest : limit
-  return await reader((database) => removeBefore(database, key))
+  for (;;) {
+    const count = maxCount === Infinity ? 0 : await reader(countMessages)
+    const oldest = count > maxCount ? await keyAt(reader, count - maxCount) : limit
+    const removed = await reader((database) =>
+      compareBytes(oldest, limit) > 0
+        ? removeBefore(database, oldest, maxCount)
+        : removeBefore(database, limit, 0)
+    )
+    if (removed !== undefined) {
+      return removed
+    }
+  }
 }
 
 /** Key of the message that has so many before it; that of the end if there is none. */
@@ -34,9 +42,18 @@ async function keyAt(reader: Reader, index: number): Promise<Uint8Array<ArrayBuf
   return toTimeKey(MAX_TIME)
 }
 
-/** Reads what it removes: that is quicker than counting what there is, before and after. */
-async function removeBefore(database: IDBDatabase, key: Uint8Array<ArrayBuffer>): Promise<number> {
+/**
+ * Reads what it removes: that is quicker than counting what there is, before and after.
+ *
+ * @returns how many; undefined, and none is removed, if fewer than `minCount` would be left: others have removed some meanwhile
+ */
+async function removeBefore(
+  database: IDBDatabase,
+  key: Uint8Array<ArrayBuffer>,
+  minCount: number
+): Promise<number | undefined> {
   return await change(database, ['chunks'], async (store) => {
+    const count = minCount > 0 ? await resultOf<number>(store.index('hashes').count()) : Infinity
     const kept: StoredMessage[] = []
     let removed = 0
     for (let lower = toTimeKey(MIN_TIME); compareBytes(lower, key) < 0; ) {
@@ -48,6 +65,9 @@ async function removeBefore(database: IDBDatabase, key: Uint8Array<ArrayBuffer>)
         removed += chunk.hashes.length - rest.length
       }
       lower = chunks.at(-1)?.start ?? key
+    }
+    if (count - removed < minCount) {
+      return undefined
     }
     store.delete(IDBKeyRange.upperBound(key, true))
     for (const chunk of toChunks(kept)) {

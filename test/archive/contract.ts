@@ -265,6 +265,19 @@ export function archiveContract(name: string, create: () => Promise<Archive>): v
         expect(await archive.count()).to.equal(0)
       })
 
+      it('leaves as many as it is told where several remove at once', async () => {
+        const many = history(100)
+        await archive.putMany(many)
+        const prunes: Promise<number>[] = []
+        for (let count = 0; count < 5; count++) {
+          prunes.push(archive.prune({ maxCount: 60 }))
+          await archive.count() // so that each is a step behind the one before
+        }
+        const counts = await Promise.all(prunes)
+        expect(counts.reduce((a, b) => a + b)).to.equal(40)
+        expect(await collect(archive.walk())).to.deep.equal(many.slice(40))
+      })
+
       it('rejects no limit, and limits that are none', async () => {
         for (const limits of [{}, { maxCount: -1 }, { maxCount: 1.5 }, { before: 5 as never }]) {
           await failureOf('ERR_INVALID_ARGUMENT', () => archive.prune(limits))
