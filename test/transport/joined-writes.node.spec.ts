@@ -44,7 +44,7 @@ describe('joinWrites, in the light node', () => {
       for (let count = 0; count < 10; count++) {
         await push()
       }
-      expect(sent).to.be.within(10, 25)
+      expect(sent).to.be.within(10, 15)
 
       sent = 0
       await Promise.all(Array.from({ length: 32 }, push))

@@ -9,9 +9,13 @@ import { delay } from '../../src/lib/deadline.ts'
 type Components = Parameters<ReturnType<typeof noise>>[0]
 
 /** Two ends with noise between them, of which the first joins what it writes. */
-async function securedPair(): Promise<{
+async function securedPair(
+  role: 'secureOutbound' | 'secureInbound' = 'secureOutbound'
+): Promise<{
   readonly ours: MessageStream
   readonly theirs: MessageStream
+  /** What ours runs over. */
+  readonly under: MessageStream
   /** What came over the wire, a length each. */
   readonly wire: number[]
   /** What came out of it. */
@@ -25,14 +29,14 @@ async function securedPair(): Promise<{
     upgrader: { getStreamMuxers: () => new Map() } as unknown as Components['upgrader']
   })
   const [{ connection: ours }, { connection: theirs }] = (await Promise.all([
-    joinWrites(noise())(await create()).secureOutbound(a),
-    noise()(await create()).secureInbound(b)
+    joinWrites(noise())(await create())[role](a),
+    noise()(await create())[role === 'secureInbound' ? 'secureOutbound' : 'secureInbound'](b)
   ])) as [SecuredConnection, SecuredConnection]
   const wire: number[] = []
   const received: number[] = []
   b.addEventListener('message', ({ data }) => wire.push(data.byteLength))
   theirs.addEventListener('message', ({ data }) => received.push(...data.subarray()))
-  return { ours, theirs, wire, received }
+  return { ours, theirs, under: a, wire, received }
 }
 
 const OVERHEAD = 2 + 16
@@ -42,17 +46,19 @@ describe('joinWrites', () => {
     const { ours, wire, received } = await securedPair()
     ours.send(Uint8Array.of(1, 2))
     ours.send(Uint8Array.of(3))
-    for (let hop = 0; hop < 40; hop++) {
-      await Promise.resolve()
+    for (const next of [4, 5]) {
+      for (let hop = 0; hop < 40; hop++) {
+        await Promise.resolve()
+      }
+      ours.send(Uint8Array.of(next))
     }
-    ours.send(Uint8Array.of(4))
-    await delay(1)
-    expect(received).to.deep.equal([1, 2, 3, 4])
-    expect(wire).to.deep.equal([4 + OVERHEAD])
-    ours.send(Uint8Array.of(5))
     await delay(1)
     expect(received).to.deep.equal([1, 2, 3, 4, 5])
-    expect(wire).to.deep.equal([4 + OVERHEAD, 1 + OVERHEAD])
+    expect(wire).to.deep.equal([5 + OVERHEAD])
+    ours.send(Uint8Array.of(6))
+    await delay(1)
+    expect(received).to.deep.equal([1, 2, 3, 4, 5, 6])
+    expect(wire).to.deep.equal([5 + OVERHEAD, 1 + OVERHEAD])
   })
 
   it('holds no more than one message of noise', async () => {
@@ -83,16 +89,27 @@ describe('joinWrites', () => {
   })
 
   it('sends what it holds before it is closed or aborted, and nothing after', async () => {
-    const closed = await securedPair()
-    closed.ours.send(Uint8Array.of(1))
-    await closed.ours.close()
-    expect(closed.received).to.deep.equal([1])
-    const aborted = await securedPair()
-    aborted.ours.send(Uint8Array.of(1))
-    aborted.ours.abort(new Error('enough'))
-    expect(() => aborted.ours.send(Uint8Array.of(2))).to.throw('Cannot write')
+    for (const end of ['ours', 'under'] as const) {
+      const closed = await securedPair()
+      closed.ours.send(Uint8Array.of(1))
+      await closed[end].close()
+      expect(closed.received).to.deep.equal([1])
+      const aborted = await securedPair()
+      aborted.ours.send(Uint8Array.of(1))
+      aborted[end].abort(new Error('enough'))
+      expect(() => aborted.ours.send(Uint8Array.of(2))).to.throw('Cannot write')
+      await delay(1)
+      expect(aborted.received).to.deep.equal([1])
+    }
+  })
+
+  it('does the same for who was dialled', async () => {
+    const { ours, wire, received } = await securedPair('secureInbound')
+    ours.send(Uint8Array.of(1))
+    ours.send(Uint8Array.of(2))
     await delay(1)
-    expect(aborted.received).to.deep.equal([1])
+    expect(received).to.deep.equal([1, 2])
+    expect(wire).to.deep.equal([2 + OVERHEAD])
   })
 
   it('says when there is no room, and aborts what it cannot write', async () => {
