@@ -5,6 +5,7 @@ import {
   parallel,
   StoreClient,
   type StoreProgress,
+  type Walker,
   type WalkOptions
 } from 'waku-light/store'
 import { decodeStoreQueryRequest, STORE_BETA4_PROTOCOL } from 'waku-light/wire'
@@ -80,6 +81,60 @@ describe('parallel', () => {
     )
     expect(pages.map(({ messages }) => messages.length)).to.deep.equal([20, 20, 20, 20, 20])
     expect(peers.requests).to.have.length(5)
+  })
+
+  it('has the positions of a plain walk as long as nothing is cut, that of an error too', async () => {
+    const archive = archiveOf(SHAPES.even.slice(0, 100))
+    const positionsOf = async (walker?: Walker): Promise<string[]> => {
+      const inner = archivePeer(archive)
+      const peers = new FakePeers([
+        {
+          ...inner,
+          answer: (request) => {
+            if (request.index > 2) {
+              throw new ConnectionError('broken')
+            }
+            return inner.answer(request)
+          }
+        }
+      ])
+      const positions: string[] = []
+      const error = await failureOf('ERR_INCOMPLETE_HISTORY', async () => {
+        for await (const { position } of new StoreClient(peers).queryPages(CRITERIA, { walker })) {
+          positions.push(position)
+        }
+      })
+      return [...positions, error.position]
+    }
+    const plain = await positionsOf()
+    expect(plain).to.have.length(4)
+    expect(await positionsOf(parallel(1))).to.deep.equal(plain)
+  })
+
+  it('goes on at nodes of the generation alone whose order it is cut by', async () => {
+    const archive = archiveOf(SHAPES.even.slice(0, 400))
+    const inner = archivePeer(archive, 'new')
+    let isGone = false
+    const peers = new FakePeers([
+      {
+        ...inner,
+        answer: (request) => {
+          if (isGone) {
+            throw new ConnectionError('gone')
+          }
+          return inner.answer(request)
+        }
+      },
+      archivePeer(archive, 'old', [STORE_BETA4_PROTOCOL])
+    ])
+    await failureOf('ERR_INCOMPLETE_HISTORY', async () => {
+      for await (const { peerId } of new StoreClient(peers).queryPages(CRITERIA, {
+        walker: parallel(4)
+      })) {
+        expect(peerId).to.equal('new')
+        isGone = true
+      }
+    })
   })
 
   it('walks a moment that is longer than many pages by its cursor', async () => {
@@ -244,6 +299,13 @@ describe('parallel', () => {
       expect(peers.requests).to.have.length(5)
       expect(listeners()).to.equal(0)
     }
+  })
+
+  it('leaves no listener at the end', async () => {
+    const peers = new FakePeers([archivePeer(archiveOf(SHAPES.even.slice(0, 400)))])
+    const { signal, listeners } = countingSignal()
+    await collect(new StoreClient(peers).query(CRITERIA, { signal, walker: parallel(4) }))
+    expect(listeners()).to.equal(0)
   })
 
   it('refuses another number of walks', async () => {

@@ -9,9 +9,7 @@ import { delay } from '../../src/lib/deadline.ts'
 type Components = Parameters<ReturnType<typeof noise>>[0]
 
 /** Two ends with noise between them, of which the first joins what it writes. */
-async function securedPair(
-  role: 'secureOutbound' | 'secureInbound' = 'secureOutbound'
-): Promise<{
+async function securedPair(role: 'secureOutbound' | 'secureInbound' = 'secureOutbound'): Promise<{
   readonly ours: MessageStream
   readonly theirs: MessageStream
   /** What ours runs over. */
