@@ -228,6 +228,7 @@ class DurableOutbox implements Outbox {
     try {
       return await withSignals([this.#closing.signal, signal], async () => {
         const added = await this.#settings.storage.add(entry, message)
+        this.#view.arriving.delete(entry) // listeners may enqueue, and it counts once
         this.#take(added)
         this.#tell([added.id])
         return added

@@ -1,9 +1,18 @@
 import { expect } from 'chai'
 import { isWakuLightError } from 'waku-light/errors'
-import { toHex } from 'waku-light/message'
-import { isFinished, type Outbox, type OutboxEntry, type OutboxLocks } from 'waku-light/outbox'
+import { toHex, type WakuMessage } from 'waku-light/message'
+import {
+  isFinished,
+  type Outbox,
+  type OutboxEntry,
+  type OutboxLightPush,
+  type OutboxLocks
+} from 'waku-light/outbox'
+import { delay } from '../../src/lib/deadline.ts'
 import { failure, failureOf } from '../helpers/collect.ts'
 import { breakable, flush, START, statesOf, Tab, TOPICS, text, World } from './world.ts'
+
+type Result = Awaited<ReturnType<OutboxLightPush['push']>>
 
 describe('createOutbox', () => {
   let world: World
@@ -133,6 +142,17 @@ describe('createOutbox', () => {
       await failureOf('ERR_LIMIT_EXCEEDED', () =>
         small.enqueue({ ...text('5'), payload: new Uint8Array(150) })
       )
+    })
+
+    it('counts an entry once where a listener enqueues the next one', async () => {
+      const outbox = await create(new Tab(), { maxEntries: 2 })
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      const end = outbox.onChange(() => {
+        end()
+        outbox.enqueue(text('two')).then(resolve, reject)
+      })
+      await outbox.enqueue(text('one'))
+      await promise
     })
 
     it('rejects with the storage error, and with the reason of a signal', async () => {
@@ -420,6 +440,51 @@ describe('createOutbox', () => {
     })
   })
 
+  describe('a push that ends before its message is written down', () => {
+    it('is waited with for the write, whose hash stays known', async () => {
+      const components = {
+        ...world.components(),
+        lightPush: {
+          push: async (message, { proof }) => {
+            Promise.resolve(proof?.(message as WakuMessage, '/waku/2/rs/1/0')).catch(() => {})
+            return { status: 'unknown', attempts: [] }
+          }
+        } satisfies OutboxLightPush
+      }
+      const storage = {
+        ...world.storage,
+        put: async (...args: Parameters<typeof world.storage.put>) => {
+          const written = world.storage.put(...args)
+          await world.clock.sleep(10)
+          await written
+        }
+      }
+      const outbox = await create(new Tab(), { storage }, components)
+      const { id } = await outbox.enqueue(text('one'))
+      await world.clock.pass(100)
+      expect(entryOf(outbox, id)).to.deep.include({ state: 'unknown', attempts: 1, revision: 2 })
+      expect(entryOf(outbox, id).sent).to.have.length(1)
+    })
+
+    it('gets no proof any more', async () => {
+      let late: () => unknown = () => undefined
+      const components = {
+        ...world.components(),
+        lightPush: {
+          push: async (message, { proof }) => {
+            late = () => proof?.(message as WakuMessage, '/waku/2/rs/1/0')
+            return { status: 'failed', attempts: [] }
+          }
+        } satisfies OutboxLightPush
+      }
+      const outbox = await create(new Tab(), {}, components)
+      const { id } = await outbox.enqueue(text('one'))
+      await flush()
+      await failureOf('ERR_STORAGE', late)
+      expect(entryOf(outbox, id)).to.deep.include({ state: 'queued', sent: [] })
+    })
+  })
+
   describe('another tab', () => {
     it('hands over what it takes in, and sees what becomes of it', async () => {
       const sending = await create()
@@ -514,6 +579,16 @@ describe('createOutbox', () => {
       expect(await outbox.message('1')).to.deep.equal(large)
     })
 
+    it('sends what comes under an id that it has forgotten', async () => {
+      const outbox = await create(new Tab(), { maxFinished: 1 })
+      for (const id of ['one', 'two', 'one']) {
+        await outbox.enqueue(text('again'), { id })
+        await world.clock.pass(200)
+        expect(entryOf(outbox, id).state).to.equal('published')
+      }
+      expect(world.departures).to.have.length(3)
+    })
+
     it('forgets the oldest of those that are finished', async () => {
       const outbox = await create(new Tab(), { maxFinished: 3 })
       const other = await create()
@@ -571,11 +646,28 @@ describe('createOutbox', () => {
       expect(world.pushCount).to.equal(1)
     })
 
-    it('does not wait for ever for a push that heeds no signal', async () => {
+    it('waits until it is written down what came of a push under way', async () => {
       const components = {
         ...world.components(),
-        lightPush: { push: () => new Promise<never>(() => {}) }
+        lightPush: {
+          push: async (message, { proof, signal }) => {
+            await proof?.(message as WakuMessage, '/waku/2/rs/1/0')
+            await failure(() => delay(Infinity, signal))
+            await flush(20)
+            return { status: 'published', attempts: [] }
+          }
+        } satisfies OutboxLightPush
       }
+      const outbox = await world.open(new Tab(), {}, components)
+      await outbox.enqueue(text('one'))
+      await flush()
+      await outbox.close()
+      expect((await world.storage.entries()).map(({ state }) => state)).to.deep.equal(['published'])
+    })
+
+    it('does not wait for ever for a push that heeds no signal', async () => {
+      const { promise, resolve } = Promise.withResolvers<Result>()
+      const components = { ...world.components(), lightPush: { push: () => promise } }
       const outbox = await world.open(new Tab(), {}, components)
       await outbox.enqueue(text('one'))
       await flush()
@@ -585,6 +677,10 @@ describe('createOutbox', () => {
       const next = await create()
       await world.clock.pass(1_000)
       expect(next.list().map(({ state }) => state)).to.deep.equal(['published'])
+      // what comes of it later is not written over that
+      resolve({ status: 'failed', attempts: [] })
+      await flush()
+      expect(await world.storage.entries()).to.deep.equal(next.list())
     })
 
     it('settles an enqueue under way', async () => {
