@@ -171,8 +171,8 @@ class Pieces {
   }
 
   /**
-   * Cuts off the nearest piece; before that what lies farther than all walks are likely to come, which is asked for at once:
-   * its page shows how to go on there.
+   * Cuts off the nearest piece; before that what lies farther than all walks are likely to come, which is asked for at once
+   * where there is room: its page shows how to go on there.
    */
   async #cut(index: number, piece: Piece, length: number): Promise<void> {
     const { start, near = 0n, far, density, running } = piece
@@ -183,7 +183,7 @@ class Pieces {
     const cut = this.#init.forward ? near + cutOff : near - cutOff
     const farther = toPiece({ digest: start.digest }, cut, far, density)
     this.#pieces.splice(index, 1, toPiece(start, near, cut, density), farther)
-    if (isLong) {
+    if (isLong && this.#hasRoomAt(index + 1)) {
       this.#ask(farther)
     }
     await running?.close()
