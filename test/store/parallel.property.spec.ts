@@ -81,7 +81,7 @@ describe(`parallel, whatever the times are (seed ${PROPERTY.seed})`, () => {
     })
     await fc.assert(check, {
       seed: PROPERTY.seed,
-      numRuns: 60 * PROPERTY.factor,
+      numRuns: 40 * PROPERTY.factor,
       endOnFailure: true
     })
   })
