@@ -144,11 +144,7 @@ class DurableOutbox implements Outbox {
   }
 
   onChange(listener: (change: OutboxChange) => void): () => void {
-    const own = (change: OutboxChange): void => listener(change)
-    this.#view.listeners.add(own)
-    return () => {
-      this.#view.listeners.delete(own)
-    }
+    return this.#view.listeners.add(listener)
   }
 
   kick(): void {

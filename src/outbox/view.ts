@@ -1,9 +1,9 @@
-import { report } from '../lib/report.ts'
+import { Listeners } from '../lib/listeners.ts'
 import { isFinished, type OutboxChange, type OutboxEntry } from './entry.ts'
 
 /** What this page knows of the entries, and who wants to hear of it. */
 export class EntryView {
-  readonly listeners = new Set<(change: OutboxChange) => void>()
+  readonly listeners = new Listeners<OutboxChange>()
   /** On their way into the storage. */
   readonly arriving = new Set<Omit<OutboxEntry, 'seq'>>()
   readonly #entries = new Map<string, OutboxEntry>()
@@ -31,9 +31,7 @@ export class EntryView {
       return
     }
     this.#entries.set(entry.id, entry)
-    for (const listener of this.listeners) {
-      report(listener, { entry, previousState: previous?.state })
-    }
+    this.listeners.tell({ entry, previousState: previous?.state })
   }
 
   /** Forgets an entry. */

@@ -27,8 +27,9 @@ const MAX_SPAN_BESIDE_PAUSE = 0.1
  * order. What a page leaves of its piece is cut at once, by the density that it shows. No more than a page for each walk is
  * held beside the one that the app has; nothing more is asked for until that is pulled.
  *
- * Worth it where the round trip is long: 8 walks leave a fifth to a third of the round trips. It asks about half as often
- * again as a walk page by page, twice as often at the most. At nodes before store-query 3.0.0 it walks page by page.
+ * Worth it where the round trip is long: 8 walks leave a fifth of the round trips where times are even, half where each few
+ * pages lie together. It asks half as often again as a walk page by page, or about twice as often. At nodes before store-query
+ * 3.0.0 it walks page by page.
  *
  * @param walks - how many side by side, 1 to 32
  * @throws {@link InvalidArgumentError} for another number

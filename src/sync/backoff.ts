@@ -5,7 +5,7 @@ import type { SyncSettings } from './init.ts'
 /** Which peers to leave alone for now, since they failed. */
 export class Backoff {
   readonly #settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>
-  readonly #failures = new Map<string, { readonly count: number; readonly untilMs: number }>()
+  readonly #failures = new Map<string, { count: number; untilMs: number; pauseMs: number }>()
 
   constructor(settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>) {
     this.#settings = settings
@@ -13,7 +13,9 @@ export class Backoff {
 
   /** Whether a peer may be tried. */
   allows(peerId: string): boolean {
-    return (this.#failures.get(peerId)?.untilMs ?? 0) <= this.#settings.now()
+    const { untilMs = 0, pauseMs = 0 } = this.#failures.get(peerId) ?? {}
+    const leftMs = untilMs - this.#settings.now()
+    return leftMs <= 0 || leftMs > pauseMs // a clock may be set back
   }
 
   /** It failed: the pause doubles each time; one that lacks the protocol gets the longest at once. */
@@ -23,7 +25,7 @@ export class Backoff {
     // as it is, without jitter
     const growth = { minBackoffMs: intervalMs, maxBackoffMs, random: () => 1 }
     const pauseMs = backoffMs(growth, hasErrorCode(error, 'ERR_UNSUPPORTED') ? Infinity : count)
-    this.#failures.set(peerId, { count: count + 1, untilMs: now() + pauseMs })
+    this.#failures.set(peerId, { count: count + 1, untilMs: now() + pauseMs, pauseMs })
   }
 
   /** All is well with it, or it may have changed. */

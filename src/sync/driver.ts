@@ -29,10 +29,10 @@ export async function readPayload(
 }
 
 /**
- * Talks over a stream until a session is over; the stream is the caller's to close.
+ * Talks over a stream until a session is over; the stream is the caller's to close. It ends early after `maxMessages`
+ * differences: who lists the same ones again and again must not fill our memory.
  *
  * @param opening - the peer's first payload, for a responder; an initiator opens the session
- * @param settings - `maxMessages` differences end it early: who lists the same ones again and again must not fill our memory
  * @throws as {@link readPayload}, and what {@link SyncSession.process} throws
  */
 export async function reconcile(

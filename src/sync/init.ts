@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
-import { assertPositive } from '../lib/checks.ts'
+import { assertMethod, assertObject, assertPositive, assertText } from '../lib/checks.ts'
 import { delay } from '../lib/deadline.ts'
 import { definedOnly } from '../lib/defined.ts'
 import type { SyncArchive } from './components.ts'
@@ -115,6 +115,7 @@ export type SyncSettings = Required<SyncInit>
  * @throws {@link InvalidArgumentError} naming what is wrong
  */
 export function toSyncSettings(init: SyncInit): SyncSettings {
+  assertObject('init', init)
   const settings: SyncSettings = {
     ...SYNC_DEFAULTS,
     pubsubTopics: [],
@@ -132,8 +133,14 @@ export function toSyncSettings(init: SyncInit): SyncSettings {
     visibility: globalThis.document ?? null,
     ...(definedOnly(init) as Pick<SyncInit, 'archive'>)
   }
-  if (typeof settings.archive?.walkKeys !== 'function') {
-    throw new InvalidArgumentError('archive', 'must be an Archive')
+  assertMethod('archive', settings.archive, 'walkKeys')
+  for (const parameter of ['pubsubTopics', 'contentTopics'] as const) {
+    if (!Array.isArray(settings[parameter])) {
+      throw new InvalidArgumentError(parameter, 'must be an array')
+    }
+    for (const topic of settings[parameter]) {
+      assertText(parameter, topic)
+    }
   }
   const mayBeZero = settings.jitterMs === 0 ? 'jitterMs' : ''
   assertPositive(

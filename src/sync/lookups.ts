@@ -87,6 +87,9 @@ export async function answerLookup(
   }
   // a page goes on after the cursor, wherever that is in the order
   const at = cursor && rows.findIndex(({ messageHash }) => compareBytes(messageHash, cursor) === 0)
+  if (at === -1) {
+    return answer(400, 'BAD_REQUEST: unknown cursor')
+  }
   const limit = Math.min(Number(request.paginationLimit ?? 0n) || 20, MAX_PAGE_MESSAGES)
   const page: StoredMessage[] = []
   let sizeBytes = 0

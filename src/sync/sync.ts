@@ -1,5 +1,7 @@
 import { ClosedError } from '../errors.ts'
+import { assertMethod } from '../lib/checks.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
+import { Listeners } from '../lib/listeners.ts'
 import { report } from '../lib/report.ts'
 import { fromMilliseconds, type TimeInput } from '../lib/time.ts'
 import type { CallOptions } from '../options.ts'
@@ -62,7 +64,9 @@ export interface Sync {
  * ```
  * @see WAKU-STORE-SYNC
  */
-export async function createSync({ node, store }: SyncComponents, init: SyncInit): Promise<Sync> {
+export async function createSync(components: SyncComponents, init: SyncInit): Promise<Sync> {
+  assertMethod('components.node.streamHost', components?.node?.streamHost, 'handle')
+  const { node, store } = components
   const settings = toSyncSettings(init)
   const { now, random, rangeMs, jitterMs, intervalMs, timeoutMs } = settings
   // how far back the index goes; pruning happens at an interval
@@ -71,12 +75,8 @@ export async function createSync({ node, store }: SyncComponents, init: SyncInit
 
   const closing = new AbortController()
   const { signal } = closing
-  const listeners = new Set<Tell>()
-  const tell = (event: SyncProgress): void => {
-    for (const listener of listeners) {
-      report(listener, event)
-    }
-  }
+  const listeners = new Listeners<SyncProgress>()
+  const tell: Tell = (event) => listeners.tell(event)
   const holdings = await openHoldings(settings, keptSince())
   const intakes = new Intakes(now)
   const served = new Set<string>()
@@ -88,9 +88,12 @@ export async function createSync({ node, store }: SyncComponents, init: SyncInit
 
   const close = async (): Promise<void> => {
     closing.abort(new ClosedError('sync'))
-    await Promise.all([node.streamHost.unhandle(handled), stop?.()])
-    holdings.close()
-    listeners.clear()
+    try {
+      await Promise.all([node.streamHost.unhandle(handled), stop?.()])
+    } finally {
+      holdings.close()
+      listeners.clear()
+    }
   }
   try {
     await handleStreams(context, handled)
@@ -122,13 +125,7 @@ export async function createSync({ node, store }: SyncComponents, init: SyncInit
       )
     },
 
-    onEvent(listener) {
-      const own: Tell = (event) => listener(event)
-      listeners.add(own)
-      return () => {
-        listeners.delete(own)
-      }
-    },
+    onEvent: (listener) => listeners.add(listener),
 
     async close() {
       closed ??= close()

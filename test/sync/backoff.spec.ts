@@ -24,6 +24,15 @@ describe('Backoff', () => {
     expect(pauseMs(error, error, error, error)).to.equal(45)
   })
 
+  it('leaves nobody alone for longer because a clock was set back', () => {
+    let nowMs = 1_000
+    const backoff = new Backoff({ now: () => nowMs, intervalMs: 10, maxBackoffMs: 45 })
+    backoff.failed('peer', new ConnectionError('gone'))
+    expect(backoff.allows('peer')).to.equal(false)
+    nowMs = 0
+    expect(backoff.allows('peer')).to.equal(true)
+  })
+
   it('is the longest at once where a peer lacks the protocol', () => {
     expect(pauseMs(new UnsupportedError('no such thing'))).to.equal(45)
   })

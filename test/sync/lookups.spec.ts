@@ -98,6 +98,10 @@ describe('answerLookup', () => {
       decodeStoreQueryResponse(await answerLookup(request(fields), over), 10).statusCode
     expect(await status({ contentTopics: ['/a/1/b/proto'], pubsubTopic: 'x' })).to.equal(400)
     expect(await status({ messageHashes: [new Uint8Array(31)] })).to.equal(400)
+    const messageHashes = messages.map(({ messageHash }) => messageHash)
+    const paginationCursor = new Uint8Array(32)
+    expect(await status({ messageHashes })).to.equal(200)
+    expect(await status({ messageHashes, paginationCursor })).to.equal(400)
     const lookup = request({ messageHashes: [messages[0]!.messageHash] })
     expect(decodeStoreQueryResponse(await answerLookup(lookup, undefined), 10)).to.deep.include({
       statusCode: 503,
