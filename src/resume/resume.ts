@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { assertMethod } from '../lib/checks.ts'
 import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
 import { type TimeInput, toNanoseconds } from '../lib/time.ts'
 import type { CallOptions } from '../options.ts'
@@ -74,7 +75,8 @@ export interface Resume {
  * ```
  */
 export function createResume(components: ResumeComponents, init: ResumeInit = {}): Resume {
-  assertComponents(components)
+  assertMethod('components.archive', components?.archive, 'putMany')
+  assertMethod('components.store', components.store, 'queryPages')
   const settings = toSettings(init)
   const { lockName: name, withLock } = settings
   const marks = new Marks(components.archive, settings.scope)
@@ -123,14 +125,5 @@ export function createResume(components: ResumeComponents, init: ResumeInit = {}
     gaps: async ({ signal } = {}) => await marks.gaps(signal),
 
     coveredUntil: async ({ signal } = {}) => (await marks.readState(signal)).coveredUntil
-  }
-}
-
-function assertComponents({ archive, store }: Partial<ResumeComponents> = {}): void {
-  if (typeof archive?.putMany !== 'function') {
-    throw new InvalidArgumentError('components.archive', 'must be an archive')
-  }
-  if (typeof store?.queryPages !== 'function') {
-    throw new InvalidArgumentError('components.store', 'must be a store client')
   }
 }
