@@ -379,7 +379,7 @@ export function isWakuLightError(error: unknown): error is WakuLightError {
 }
 
 /**
- * True for an error of this package with the given code, with its type.
+ * True for an error of this package with the given code, or one of several, with its type.
  *
  * @example
  * ```ts
@@ -388,7 +388,7 @@ export function isWakuLightError(error: unknown): error is WakuLightError {
  */
 export function hasErrorCode<Code extends ErrorCode>(
   error: unknown,
-  code: Code
+  ...codes: readonly Code[]
 ): error is ErrorByCode[Code] {
-  return isWakuLightError(error) && error.code === code
+  return isWakuLightError(error) && (codes as readonly string[]).includes(error.code)
 }

@@ -183,6 +183,13 @@ describe('hasErrorCode', () => {
     ])
   })
 
+  it('accepts one of several codes', () => {
+    const error = new ClosedError()
+    expect(hasErrorCode(error, 'ERR_TIMEOUT', 'ERR_CLOSED')).to.equal(true)
+    expect(hasErrorCode(error, 'ERR_TIMEOUT', 'ERR_STORAGE')).to.equal(false)
+    expect(hasErrorCode(error)).to.equal(false)
+  })
+
   it('refuses plain errors, errors of the same name or code, and what is no error', () => {
     for (const stranger of STRANGERS) {
       expect(

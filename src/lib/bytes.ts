@@ -24,6 +24,11 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return compare(a, b)
 }
 
+/** A copy, which a caller that changes its bytes does not change; what is no bytes is left for a check to find. */
+export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes instanceof Uint8Array ? new Uint8Array(bytes) : bytes
+}
+
 const encoder = /* @__PURE__ */ new TextEncoder()
 
 /** The UTF-8 bytes of text. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../errors.ts'
+import { copyBytes } from '../lib/bytes.ts'
 import { assertObject, assertPositive, assertText } from '../lib/checks.ts'
 import { fromMilliseconds, toNanoseconds } from '../lib/time.ts'
 import { assertMessage, type WakuMessage } from '../message/message.ts'
@@ -21,11 +22,11 @@ export function toDraft(
   assertObject('message', message)
   const { payload, contentTopic, timestamp, meta, version, ephemeral } = message
   const draft = {
-    payload: copy(payload),
+    payload: copyBytes(payload),
     contentTopic,
     version,
     timestamp: timestamp === undefined ? undefined : toNanoseconds(timestamp, 'message.timestamp'),
-    meta: meta === undefined ? undefined : copy(meta),
+    meta: meta === undefined ? undefined : copyBytes(meta),
     ephemeral
   }
   assertMessage(stamp(draft, settings), settings.maxMessageBytes)
@@ -53,9 +54,4 @@ export function toDraft(
 /** The message with its timestamp: now, where it has none. */
 export function stamp(draft: WakuMessage, { now }: Pick<PushSettings, 'now'>): StampedMessage {
   return { ...draft, timestamp: draft.timestamp ?? fromMilliseconds(now()) }
-}
-
-/** A caller may change its bytes while a push is under way; the hash and the tries may not follow. */
-export function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes instanceof Uint8Array ? new Uint8Array(bytes) : bytes
 }

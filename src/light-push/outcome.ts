@@ -1,4 +1,4 @@
-import { isWakuLightError, RemoteStatusError } from '../errors.ts'
+import { hasErrorCode, RemoteStatusError } from '../errors.ts'
 
 /**
  * What is known of a message after a push.
@@ -90,12 +90,15 @@ export function summarize(attempts: readonly PushVerdict[]): PushStatus {
 /** Codes of a refusal that another time may bring another answer to. */
 const PASSING: readonly unknown[] = [500, 504]
 
-/** Codes of what stays wrong with a node. */
-const LASTING = /ADDRESS|CLUSTER|ARGUMENT|UNSUPPORTED/
-
 /** True for what stays wrong with a node. */
 export function isLasting(error: unknown): boolean {
-  return isWakuLightError(error) && LASTING.test(error.code)
+  return hasErrorCode(
+    error,
+    'ERR_ADDRESS',
+    'ERR_CLUSTER_MISMATCH',
+    'ERR_INVALID_ARGUMENT',
+    'ERR_UNSUPPORTED'
+  )
 }
 
 /** True if the node is not to be asked again: it has the message, will never take it, or cannot. */

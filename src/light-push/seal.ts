@@ -1,9 +1,10 @@
+import { copyBytes } from '../lib/bytes.ts'
 import { assertMessage, type WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
 import { toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
 import { encodeWakuMessage } from '../wire/message.ts'
-import { copy, stamp } from './draft.ts'
+import { stamp } from './draft.ts'
 import type { PushOptions, PushSettings } from './options.ts'
 import type { SealedMessage } from './outcome.ts'
 
@@ -32,7 +33,7 @@ export async function seal(
   const pubsubTopic = given ?? toPubsubTopic(contentTopic, network, 'message.contentTopic')
   let message = stamp(draft, settings)
   if (proof !== undefined) {
-    message = { ...message, rateLimitProof: copy(await proof(message, pubsubTopic)) }
+    message = { ...message, rateLimitProof: copyBytes(await proof(message, pubsubTopic)) }
     assertMessage(message, settings.maxMessageBytes)
   }
   const { timestamp } = message

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, LimitExceededError } from '../errors.ts'
-import { toHex } from '../lib/bytes.ts'
+import { copyBytes, toHex } from '../lib/bytes.ts'
 import { assertObject, assertText } from '../lib/checks.ts'
 import { definedOnly } from '../lib/defined.ts'
 import { createRequestId } from '../lib/random.ts'
@@ -89,15 +89,11 @@ function toMessage(given: OutboxMessage): WakuMessage {
   }
   return definedOnly({
     contentTopic,
-    payload: copy(payload),
-    meta: meta === undefined ? undefined : copy(meta),
+    payload: copyBytes(payload),
+    meta: meta === undefined ? undefined : copyBytes(meta),
     version,
     ephemeral
   })
-}
-
-function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes instanceof Uint8Array ? new Uint8Array(bytes) : bytes
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { OutgoingMessage, PushOptions } from '../light-push/light-push-client.ts'
 import type { PushStatus, PushVerdict } from '../light-push/outcome.ts'
-import type { LookupOptions } from '../store/store-client.ts'
+import type { LookupOptions } from '../store/options.ts'
 
 /** What an outbox needs of a light push client. {@link LightPushClient} is one. */
 export interface OutboxLightPush {

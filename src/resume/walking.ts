@@ -114,7 +114,14 @@ export function causeOf(error: unknown): unknown {
  */
 export function toReason(error: unknown): Error {
   const reason = causeOf(error)
-  if (!isWakuLightError(reason) || /STORAGE|CLOSED|ARGUMENT/.test(reason.code)) {
+  const isOurs = hasErrorCode(
+    reason,
+    'ERR_STORAGE',
+    'ERR_STORAGE_FULL',
+    'ERR_CLOSED',
+    'ERR_INVALID_ARGUMENT'
+  )
+  if (!isWakuLightError(reason) || isOurs) {
     throw reason
   }
   return reason

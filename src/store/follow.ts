@@ -129,5 +129,14 @@ class Window {
 /** True if asking again is of no use. */
 function isFinal(error: unknown): boolean {
   const reason = hasErrorCode(error, 'ERR_INCOMPLETE_HISTORY') ? error.cause : error
-  return !isWakuLightError(reason) || /ARGUMENT|CLOSED|UNSUPPORTED|MISMATCH/.test(reason.code)
+  return (
+    !isWakuLightError(reason) ||
+    hasErrorCode(
+      reason,
+      'ERR_INVALID_ARGUMENT',
+      'ERR_CLOSED',
+      'ERR_UNSUPPORTED',
+      'ERR_CLUSTER_MISMATCH'
+    )
+  )
 }

@@ -25,8 +25,6 @@ import { STORE_QUERY_3 } from './store-query-3.ts'
 import { walk } from './walk.ts'
 import type { WalkInit } from './walker.ts'
 
-export type { LookupOptions } from './options.ts'
-
 /** Largest page that may be asked for; nodes give 100 at the most by default. */
 const MAX_PAGE_LIMIT = 1_000
 

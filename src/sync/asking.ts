@@ -1,4 +1,5 @@
 import {
+  hasErrorCode,
   InvalidArgumentError,
   isWakuLightError,
   NoUsablePeerError,
@@ -37,7 +38,8 @@ export async function askFirst(
       backoff.failed(peerId, undefined)
     } catch (error) {
       call.signal.throwIfAborted()
-      if (!isWakuLightError(error) || /ERR_STORAGE|ERR_CLOSED/.test(error.code)) {
+      const isOurs = hasErrorCode(error, 'ERR_STORAGE', 'ERR_STORAGE_FULL', 'ERR_CLOSED')
+      if (!isWakuLightError(error) || isOurs) {
         throw error
       }
       backoff.failed(peerId, error)

@@ -1,6 +1,6 @@
 import type { ArchiveKey } from '../archive/archive.ts'
+import type { LookupOptions } from '../store/options.ts'
 import type { StoredMessage } from '../store/page.ts'
-import type { LookupOptions } from '../store/store-client.ts'
 import type { ServicePeers, StreamHost } from '../transport/service-peers.ts'
 
 /** What sync needs of a node. A light node is one. */

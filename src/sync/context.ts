@@ -2,10 +2,7 @@ import type { SyncNode, SyncStore } from './components.ts'
 import type { Holdings } from './holdings.ts'
 import type { SyncSettings } from './init.ts'
 import type { Intakes } from './intake.ts'
-import type { SyncProgress } from './progress.ts'
-
-/** Told what happens. */
-export type Tell = (event: SyncProgress) => void
+import type { Tell } from './progress.ts'
 
 /** What all that one sync does has to do with. */
 export interface SyncContext {

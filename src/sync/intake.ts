@@ -7,7 +7,7 @@ import { assertLimit } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import type { Holdings } from './holdings.ts'
 import type { SyncSettings } from './init.ts'
-import type { SyncProgress, SyncRejection } from './progress.ts'
+import type { SyncRejection, Tell } from './progress.ts'
 import { type SyncTopics, toTest } from './topic-table.ts'
 import type { SyncWindow } from './window.ts'
 
@@ -17,7 +17,7 @@ export interface IntakeInit {
   readonly holdings: Pick<Holdings, 'add'>
   readonly peerId: string
   readonly window: SyncWindow
-  readonly tell: (event: SyncProgress) => void
+  readonly tell: Tell
 }
 
 /**

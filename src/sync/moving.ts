@@ -1,4 +1,4 @@
-import { isWakuLightError, ProtocolViolationError } from '../errors.ts'
+import { hasErrorCode, isWakuLightError, ProtocolViolationError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import type { StoredMessage } from '../store/page.ts'
 import { assertLimit } from '../wire/sync-bytes.ts'
@@ -56,7 +56,7 @@ export async function sendMessages(
       }
     }
   } catch (error) {
-    const isOfPeer = isWakuLightError(error) && /CONNECTION|UNSUPPORTED/.test(error.code)
+    const isOfPeer = hasErrorCode(error, 'ERR_CONNECTION', 'ERR_UNSUPPORTED')
     if (signal.aborted || !isOfPeer) {
       frames?.abort('the transfer was given up')
       signal.throwIfAborted()

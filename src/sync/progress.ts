@@ -54,3 +54,6 @@ export type SyncRejection =
   | 'outside'
   /** The session found no such difference: nobody asked for it, or its content does not have the hash. */
   | 'unexpected'
+
+/** Told what happens. */
+export type Tell = (event: SyncProgress) => void

@@ -1,15 +1,15 @@
-import { isWakuLightError, ProtocolViolationError } from '../errors.ts'
+import { hasErrorCode, ProtocolViolationError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { fromMilliseconds } from '../lib/time.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
-import type { SyncContext, Tell } from './context.ts'
+import type { SyncContext } from './context.ts'
 import { type Reconciliation, readPayload, reconcile } from './driver.ts'
 import { Frames, type SyncStream } from './frames.ts'
 import type { SyncSettings } from './init.ts'
 import { Intake } from './intake.ts'
 import { fetchMessages, sendMessages } from './moving.ts'
 import { isReference, openStream } from './peers.ts'
-import type { SyncResult, SyncRole } from './progress.ts'
+import type { SyncResult, SyncRole, Tell } from './progress.ts'
 import { type SyncLayout, toScope } from './scope.ts'
 import {
   REFERENCE_NODE_OPTIONS,
@@ -163,7 +163,7 @@ async function run(
 
 /** Ends a stream: without an answer where the peer breaks the rules, as it knows no other sign. */
 async function leave(frames: Frames, error: unknown, signal: AbortSignal): Promise<void> {
-  if (isWakuLightError(error) && /INVALID_MESSAGE|VIOLATION|LIMIT/.test(error.code)) {
+  if (hasErrorCode(error, 'ERR_INVALID_MESSAGE', 'ERR_PROTOCOL_VIOLATION', 'ERR_LIMIT_EXCEEDED')) {
     await frames.close(signal)
   } else {
     frames.abort('the session failed')

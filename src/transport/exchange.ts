@@ -3,10 +3,11 @@ import { lpStream } from '@libp2p/utils'
 import {
   ConnectionError,
   hasErrorCode,
+  isWakuLightError,
   LimitExceededError,
   ProtocolViolationError,
   UnsupportedError,
-  WakuLightError
+  type WakuLightError
 } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { type Ahead, aheadOf } from './ahead.ts'
@@ -291,7 +292,7 @@ function failed(stream: Stream, error: unknown, signal: AbortSignal): unknown {
 }
 
 function toTyped(error: unknown): WakuLightError {
-  if (error instanceof WakuLightError) {
+  if (isWakuLightError(error)) {
     return error
   }
   const name = error instanceof Error ? error.name : ''
