@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import { messageHash, toHex } from 'waku-light/message'
 import type { ServiceNode, ServiceNodeOptions } from 'waku-light-service-node'
-import { encodeMessage, makeMessage, TOPIC } from './helpers/messages.ts'
-import { push } from './helpers/push.ts'
+import { TOPIC } from './helpers/messages.ts'
+import { pushMany } from './helpers/push-many.ts'
 import { Resources } from './helpers/resources.ts'
 import { startStorePeer } from './helpers/store-peer.ts'
 import { waitFor } from './helpers/wait-for.ts'
@@ -17,19 +16,8 @@ describe('resume of a service node, where an uninvited peer stays', () => {
   const start = (options: ServiceNodeOptions = {}): Promise<ServiceNode> =>
     resources.node({ now, standalone: true, ...options })
 
-  async function pushTo(node: ServiceNode, count: number): Promise<string[]> {
-    const client = await resources.client()
-    const time = now()
-    const messages = Array.from({ length: count }, (_, index) =>
-      makeMessage({ timestamp: time + BigInt(index) })
-    )
-    for (const message of messages) {
-      const { statusCode } = await push(client, node.multiaddrs[0], encodeMessage(message))
-      expect(statusCode).to.equal(200)
-    }
-    await client.stop()
-    return messages.map((message) => toHex(messageHash(TOPIC, message)))
-  }
+  const pushTo = async (node: ServiceNode, count: number): Promise<string[]> =>
+    await pushMany(resources, node, now(), count)
 
   it('resumes from when it lost those that it was told to connect to', async () => {
     behindMs = 0

@@ -5,9 +5,9 @@ import { StoreClient } from 'waku-light/store'
 import type { StoreQueryRequest } from 'waku-light/wire'
 import type { Logger, ServiceNode, ServiceNodeOptions } from 'waku-light-service-node'
 import { parseCommand } from '../src/cli/cli-options.ts'
-import { CLUSTER, encodeMessage, makeMessage, TOPIC } from './helpers/messages.ts'
+import { CLUSTER, makeMessage, TOPIC } from './helpers/messages.ts'
 import { metric } from './helpers/metric.ts'
-import { push } from './helpers/push.ts'
+import { pushMany } from './helpers/push-many.ts'
 import { Resources } from './helpers/resources.ts'
 import { query } from './helpers/store.ts'
 import { startStorePeer, toEntry } from './helpers/store-peer.ts'
@@ -45,19 +45,8 @@ describe('resume', () => {
   }
 
   /** Pushes messages of the time at which the clocks stand; returns their hashes. */
-  async function pushTo(node: ServiceNode, count: number): Promise<string[]> {
-    const client = await resources.client()
-    const time = now()
-    const messages = Array.from({ length: count }, (_, index) =>
-      makeMessage({ timestamp: time + BigInt(index) })
-    )
-    for (const message of messages) {
-      const { statusCode } = await push(client, node.multiaddrs[0], encodeMessage(message))
-      expect(statusCode).to.equal(200)
-    }
-    await client.stop()
-    return messages.map((message) => toHex(messageHash(TOPIC, message)))
-  }
+  const pushTo = async (node: ServiceNode, count: number): Promise<string[]> =>
+    await pushMany(resources, node, now(), count)
 
   /** A node that holds messages of several times, of so many hours ago each. */
   async function nodeWith(counts: [hoursAgo: number, count: number][]) {

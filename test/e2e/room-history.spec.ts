@@ -1,13 +1,10 @@
 import { expect } from 'chai'
 import { createMemoryArchive } from 'waku-light/archive'
-import type { LightPushClient } from 'waku-light/light-push'
 import { messageHash } from 'waku-light/message'
 import type { Resume } from 'waku-light/resume'
 import type { StoreClient } from 'waku-light/store'
 import { encodeContent } from '../../examples/chat/model.ts'
-import { Room } from '../../examples/chat/room.ts'
-
-const CONTENT_TOPIC = '/waku-light-chat/1/lobby/json'
+import { CONTENT_TOPIC, roomOf } from './room-of.ts'
 
 function stored(text: string, timestamp: bigint) {
   const message = {
@@ -22,30 +19,20 @@ function stored(text: string, timestamp: bigint) {
 describe('Room of the example page, whose first page of history failed', () => {
   it('shows what comes after that', async () => {
     const archive = createMemoryArchive()
-    const room = new Room({
-      node: {
-        state: { status: 'connecting', services: [] },
-        connectedPeers: [],
-        network: async () => ({ clusterId: 66, shardCount: 8 }),
-        onStateChange: () => () => {},
-        reconnect: () => {}
+    const room = roomOf(
+      {
+        archive,
+        resume: { follow: () => new Promise<never>(() => {}) } as unknown as Resume,
+        store: {
+          // biome-ignore lint/correctness/useYield: it fails first
+          queryPages: async function* () {
+            await archive.putMany([stored('while it loads', 1n)])
+            throw new Error('busy')
+          }
+        } as unknown as StoreClient
       },
-      archive,
-      resume: { follow: () => new Promise<never>(() => {}) } as unknown as Resume,
-      store: {
-        // biome-ignore lint/correctness/useYield: it fails first
-        queryPages: async function* () {
-          await archive.putMany([stored('while it loads', 1n)])
-          throw new Error('busy')
-        }
-      } as unknown as StoreClient,
-      lightPush: {} as unknown as LightPushClient,
-      contentTopic: CONTENT_TOPIC,
-      nick: 'Ada',
-      ownHashes: [],
-      onOwnHash: () => {},
-      onEvent: () => {}
-    })
+      'connecting'
+    )
     room.open().catch(() => undefined)
     for (let turn = 0; turn < 50; turn++) {
       await Promise.resolve()

@@ -1,12 +1,9 @@
 import { expect } from 'chai'
-import { createMemoryArchive } from 'waku-light/archive'
 import type { LightPushClient, OutgoingMessage, PushResult } from 'waku-light/light-push'
-import type { Resume } from 'waku-light/resume'
 import type { StoreClient } from 'waku-light/store'
 import type { Entry } from '../../examples/chat/model.ts'
-import { Room } from '../../examples/chat/room.ts'
+import { roomOf } from './room-of.ts'
 
-const CONTENT_TOPIC = '/waku-light-chat/1/lobby/json'
 const UNKNOWN = { status: 'unknown', attempts: [{ reason: 'no-answer', status: 'unknown' }] }
 const FAILED = { status: 'failed', attempts: [{ reason: 'refused', statusDesc: 'no' }] }
 const PUBLISHED = { status: 'published', relayPeerCount: 3, attempts: [] }
@@ -16,16 +13,7 @@ function roomWith(results: readonly object[], isStored: () => boolean | Error = 
   const pushed: OutgoingMessage[] = []
   const outcomes = [...results] as PushResult[]
   const ownHashes: string[] = []
-  const room = new Room({
-    node: {
-      state: { status: 'ready', services: [] },
-      connectedPeers: [],
-      network: async () => ({ clusterId: 66, shardCount: 8 }),
-      onStateChange: () => () => {},
-      reconnect: () => {}
-    },
-    archive: createMemoryArchive(),
-    resume: {} as unknown as Resume,
+  const room = roomOf({
     store: {
       has: async () => {
         const answer = isStored()
@@ -41,11 +29,7 @@ function roomWith(results: readonly object[], isStored: () => boolean | Error = 
         return outcomes.shift()
       }
     } as unknown as LightPushClient,
-    contentTopic: CONTENT_TOPIC,
-    nick: 'Ada',
-    ownHashes: [],
-    onOwnHash: (hash) => ownHashes.push(hash),
-    onEvent: () => {}
+    onOwnHash: (hash) => ownHashes.push(hash)
   })
   const only = (): Entry => {
     expect(room.entries).to.have.length(1)

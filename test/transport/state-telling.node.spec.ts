@@ -52,29 +52,29 @@ describe('LightNode.state', () => {
     await until(node, ({ status }) => status === 'ready')
   })
 
-  it('is waited for no longer by ready() than it takes, be it that a pause is under way', async () => {
+  /** Waits for a node that is down; what is needed to start it. */
+  async function waitForDown() {
     const port = await closedPort()
     const privateKey = await generateKeyPair('Ed25519')
     const peerId = privateKey.publicKey.toString()
     const node = await startLightNode([`/ip4/127.0.0.1/tcp/${port}/ws/p2p/${peerId}`], NEVER)
     await until(node, ({ nextRetryAtMs }) => nextRetryAtMs !== undefined)
-    const ready = node.ready('store')
+    return { node, ready: node.ready('store'), peerId, port, privateKey }
+  }
+
+  it('is waited for no longer by ready() than it takes, be it that a pause is under way', async () => {
+    const { node, ready, peerId, ...place } = await waitForDown()
     await askEcho(node).catch(() => undefined) // its dial is the one of ready(), which rests from now on
-    const service = await startScriptedNode({ privateKey, port })
+    const service = await startScriptedNode(place)
     await service.libp2p.handle(STORE, () => undefined)
     await askEcho(node)
     expect(await ready).to.include({ peerId })
   })
 
   it('is waited for anew by ready() when the node is told to reconnect while a try is under way', async () => {
-    const port = await closedPort()
-    const privateKey = await generateKeyPair('Ed25519')
-    const peerId = privateKey.publicKey.toString()
-    const node = await startLightNode([`/ip4/127.0.0.1/tcp/${port}/ws/p2p/${peerId}`], NEVER)
-    await until(node, ({ nextRetryAtMs }) => nextRetryAtMs !== undefined)
-    const ready = node.ready('store')
+    const { node, ready, peerId, ...place } = await waitForDown()
     node.reconnect()
-    const service = await startScriptedNode({ privateKey, port })
+    const service = await startScriptedNode(place)
     await service.libp2p.handle(STORE, () => undefined)
     await askEcho(node).catch(() => undefined)
     node.reconnect()
