@@ -5,7 +5,7 @@ import { toOpenError } from './failures.ts'
 
 const SCHEMA_VERSION = 2
 
-/** How {@link openDatabase} goes about it. */
+/** How {@link openArchive} goes about it. */
 export interface OpenInit {
   readonly timeoutMs: number
   readonly signal?: AbortSignal

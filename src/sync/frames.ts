@@ -75,7 +75,8 @@ export class Frames {
    * The next frame, which may be empty; undefined if the peer closed the stream after the last.
    *
    * @throws {@link UnsupportedError} if the peer turns out not to speak the protocol, {@link ConnectionError} if the stream
-   * breaks or ends within a frame, {@link LimitExceededError} for a frame that is too long, {@link ProtocolViolationError} for a malformed length, or the signal's own reason
+   * breaks or ends within a frame, {@link LimitExceededError} for a frame that is too long, {@link ProtocolViolationError}
+   * for a malformed length, or the signal's own reason
    */
   async read(signal: AbortSignal): Promise<Uint8Array | undefined> {
     for (;;) {

@@ -3,6 +3,7 @@ import { assertHash, assertLimit, assertSyncTime, HASH_BYTES } from '../wire/syn
 import type { SyncId } from '../wire/sync-payload.ts'
 import { ENTRY_WORDS, Entries, HASH_OFFSET, HASH_WORDS, KEY_WORDS, type Place } from './entries.ts'
 import { type SyncFilter, type SyncTopics, TopicTable } from './topic-table.ts'
+
 /** From (`lower`, hash 0) inclusive to (`upper`, `upperHash` or hash 0) exclusive. */
 export interface SyncBounds {
   readonly lower: bigint
