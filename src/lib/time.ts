@@ -40,6 +40,23 @@ export function fromMilliseconds(milliseconds: number): bigint {
   return BigInt(Math.floor(milliseconds)) * NANOSECONDS_PER_MS
 }
 
+/** Times further ahead than this are a clock that was set back: it is believed. */
+const MAX_LEAD = 1_000n * NANOSECONDS_PER_MS
+
+/**
+ * Gives the time in nanoseconds, another one each time: the same content twice in a millisecond is two messages, whose hashes
+ * must differ.
+ */
+export function distinctTimes(now: () => number): () => bigint {
+  let last = 0n
+  return () => {
+    const time = fromMilliseconds(now())
+    const lead = last - time
+    last = lead >= 0n && lead < MAX_LEAD ? last + 1n : time
+    return last
+  }
+}
+
 /** The `Date` of a time in nanoseconds; what is finer than a millisecond is lost. */
 export function toDate(nanoseconds: bigint): Date {
   const floored =

@@ -6,9 +6,6 @@ import { assertMessage, type WakuMessage } from '../message/message.ts'
 import { parseContentTopic } from '../message/topics.ts'
 import { type OutgoingMessage, type PushOptions, type PushSettings } from './options.ts'
 
-/** A message with its timestamp. */
-export type StampedMessage = WakuMessage & { readonly timestamp: bigint }
-
 /**
  * A copy of the message, after all checks that need no network.
  *
@@ -29,7 +26,10 @@ export function toDraft(
     meta: meta === undefined ? undefined : copyBytes(meta),
     ephemeral
   }
-  assertMessage(stamp(draft, settings), settings.maxMessageBytes)
+  assertMessage(
+    { ...draft, timestamp: draft.timestamp ?? fromMilliseconds(settings.now()) },
+    settings.maxMessageBytes
+  )
   if (draft.timestamp === 0n) {
     // Nodes read it as no timestamp, and set one of their own: the hash would be another.
     throw new InvalidArgumentError('message.timestamp', 'must not be 0; leave it out for now')
@@ -49,9 +49,4 @@ export function toDraft(
     throw new InvalidArgumentError('confirm', "'stored' needs a store, and a message that is kept")
   }
   return draft
-}
-
-/** The message with its timestamp: now, where it has none. */
-export function stamp(draft: WakuMessage, { now }: Pick<PushSettings, 'now'>): StampedMessage {
-  return { ...draft, timestamp: draft.timestamp ?? fromMilliseconds(now()) }
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { assertPositive } from '../lib/checks.ts'
 import { delay } from '../lib/deadline.ts'
 import { definedOnly } from '../lib/defined.ts'
-import type { TimeInput } from '../lib/time.ts'
+import { distinctTimes, type TimeInput } from '../lib/time.ts'
 import { DEFAULT_MAX_MESSAGE_BYTES, type WakuMessage } from '../message/message.ts'
 import type { CallOptions, ProgressEvent } from '../options.ts'
 import type { LightPushGeneration } from './generation.ts'
@@ -26,7 +26,7 @@ export interface OutgoingMessage {
   readonly contentTopic: string
   /** The content; may be empty. */
   readonly payload: Uint8Array
-  /** Nanoseconds as a `bigint`, or a `Date`. Left out: now. */
+  /** Nanoseconds as a `bigint`, or a `Date`. Left out: now, and no other message of this client has the same. */
   readonly timestamp?: TimeInput
   /** Part of the message hash; at most 64 bytes. */
   readonly meta?: Uint8Array
@@ -115,7 +115,11 @@ export interface LightPushClientInit {
 
 /** The same with all defaults filled in. */
 export type PushSettings = Required<Omit<LightPushClientInit, 'store'>> &
-  Pick<LightPushClientInit, 'store'> & { readonly timeoutMs: number }
+  Pick<LightPushClientInit, 'store'> & {
+    readonly timeoutMs: number
+    /** A timestamp that no other message of the client has. */
+    readonly stamp: () => bigint
+  }
 
 /**
  * Fills in defaults.
@@ -123,10 +127,12 @@ export type PushSettings = Required<Omit<LightPushClientInit, 'store'>> &
  * @throws {@link InvalidArgumentError} for a wrong option
  */
 export function toSettings(init: LightPushClientInit): PushSettings {
+  const { now = Date.now } = init
   const settings: PushSettings = {
     ...LIGHT_PUSH_DEFAULTS,
     generations: [LIGHT_PUSH_3, LIGHT_PUSH_2],
-    now: Date.now,
+    now,
+    stamp: distinctTimes(now),
     random: Math.random,
     sleep: delay,
     ...definedOnly(init)

@@ -4,7 +4,6 @@ import { messageHash } from '../message/message-hash.ts'
 import { toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
 import { encodeWakuMessage } from '../wire/message.ts'
-import { stamp } from './draft.ts'
 import type { PushOptions, PushSettings } from './options.ts'
 import type { SealedMessage } from './outcome.ts'
 
@@ -31,12 +30,12 @@ export async function seal(
   const { contentTopic } = draft
   const network = await servicePeers.network(signal)
   const pubsubTopic = given ?? toPubsubTopic(contentTopic, network, 'message.contentTopic')
-  let message = stamp(draft, settings)
+  const timestamp = draft.timestamp ?? settings.stamp()
+  let message = { ...draft, timestamp }
   if (proof !== undefined) {
     message = { ...message, rateLimitProof: copyBytes(await proof(message, pubsubTopic)) }
     assertMessage(message, settings.maxMessageBytes)
   }
-  const { timestamp } = message
   return {
     contentTopic,
     told: { messageHash: messageHash(pubsubTopic, message), pubsubTopic, timestamp },

@@ -1,6 +1,7 @@
 import { ClosedError, InvalidArgumentError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { Pauses } from '../lib/pauses.ts'
+import { distinctTimes } from '../lib/time.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { onWake } from '../lib/wake.ts'
 import { assertRoom, type Draft, type EnqueueOptions, toDraft } from './admission.ts'
@@ -203,7 +204,7 @@ class DurableOutbox implements Outbox {
       tell: this.#tell,
       signal: AbortSignal.any([closing, lost]),
       lost,
-      lastStamp: 0n
+      stamp: distinctTimes(this.#settings.now)
     }
     try {
       await withSignals([lost], async () => {

@@ -1,6 +1,6 @@
 import { hasErrorCode, StorageError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
-import { fromMilliseconds, NANOSECONDS_PER_MS } from '../lib/time.ts'
+import { NANOSECONDS_PER_MS } from '../lib/time.ts'
 import type { PushVerdict } from '../light-push/outcome.ts'
 import type { WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
@@ -17,7 +17,6 @@ const PERMANENT: readonly (number | undefined)[] = [400, 413, 420, 421, undefine
 const MIN_PUSH_MS = 1_000
 
 /** How far back a clock may go before it is believed, in nanoseconds. */
-const MAX_STAMP_LEAD = 1_000n * NANOSECONDS_PER_MS
 
 type Result = Awaited<ReturnType<OutboxLightPush['push']>>
 
@@ -71,7 +70,7 @@ async function push(
 ): Promise<Result> {
   const { settings, components, signal } = session
   const last = entry.state === 'queued' ? undefined : entry.sent.at(-1)
-  const timestamp = last?.timestamp ?? stamp(session)
+  const timestamp = last?.timestamp ?? session.stamp()
   let isOver = false
   let sealing: Promise<OutboxEntry> | undefined
 
@@ -112,14 +111,6 @@ async function push(
   isOver = true
   await sealing?.catch(() => {})
   return result
-}
-
-/** Now, but each message of its own: the same content twice in a millisecond is two messages. */
-function stamp(session: OutboxSession): bigint {
-  const now = fromMilliseconds(session.settings.now())
-  const lead = session.lastStamp - now
-  session.lastStamp = lead >= 0n && lead < MAX_STAMP_LEAD ? session.lastStamp + 1n : now
-  return session.lastStamp
 }
 
 interface Outcome {

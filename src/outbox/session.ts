@@ -18,6 +18,6 @@ export interface OutboxSession {
   readonly signal: AbortSignal
   /** Aborted once another tab may send: from then on nothing is written. */
   readonly lost: AbortSignal
-  /** The newest timestamp that was given to a message. */
-  lastStamp: bigint
+  /** A timestamp that no other message has. */
+  readonly stamp: () => bigint
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { InvalidArgumentError } from 'waku-light/errors'
 import { fromMilliseconds, NANOSECONDS_PER_MS, toDate, toNanoseconds } from 'waku-light/message'
+import { distinctTimes } from '../../src/lib/time.ts'
 import vectors from '../vectors/timestamps.json' with { type: 'json' }
 
 const dated = vectors.flatMap(({ nanoseconds, date, source }) =>
@@ -78,5 +79,23 @@ describe('toDate', () => {
   it('is a valid date for every 64-bit time', () => {
     expect(toDate(2n ** 63n - 1n).toISOString()).to.equal('2262-04-11T23:47:16.854Z')
     expect(toDate(-(2n ** 63n)).toISOString()).to.equal('1677-09-21T00:12:43.145Z')
+  })
+})
+
+describe('distinctTimes', () => {
+  function timesAt(...clock: number[]): bigint[] {
+    const left = [...clock]
+    const next = distinctTimes(() => left.shift() as number)
+    return clock.map(() => next())
+  }
+
+  it('gives the time, and a nanosecond more for each one that has the same', () => {
+    expect(timesAt(5, 5, 5, 6)).to.deep.equal([5_000_000n, 5_000_001n, 5_000_002n, 6_000_000n])
+  })
+
+  it('goes on where a clock was set back by less than a second, and believes it where by more', () => {
+    const late = 2_000_000_000n
+    expect(timesAt(2_000, 1_001)).to.deep.equal([late, late + 1n])
+    expect(timesAt(2_000, 1_000)).to.deep.equal([late, late / 2n])
   })
 })

@@ -7,7 +7,7 @@ import {
   TimeoutError
 } from 'waku-light/errors'
 import { LightPushClient, type PushOptions, type PushProgress } from 'waku-light/light-push'
-import { messageHash as hashOf, type WakuMessage } from 'waku-light/message'
+import { messageHash as hashOf, toHex, type WakuMessage } from 'waku-light/message'
 import {
   decodeLegacyPushRequest,
   decodeLightPushRequest,
@@ -50,6 +50,24 @@ function sent({ bytes, protocol }: FakeRequest) {
 }
 
 describe('LightPushClient.push', () => {
+  it('pushes the same content twice in a millisecond as two messages, unless it is given a timestamp', async () => {
+    const pushing = client(new FakePeers([push3Peer()]))
+    const timestamp = BigInt(NOW) * 1_000_000n
+    const results = await Promise.all([
+      pushing.push(outgoing()),
+      pushing.push(outgoing()),
+      pushing.push({ ...outgoing(), timestamp })
+    ])
+    expect(results.map((result) => result.timestamp)).to.deep.equal([
+      timestamp,
+      timestamp + 1n,
+      timestamp
+    ])
+    const [first, second, given] = results.map((result) => toHex(result.messageHash as Uint8Array))
+    expect(second).to.not.equal(first)
+    expect(given).to.equal(first)
+  })
+
   it('publishes at the first node, under the derived pubsub topic, with timestamp and hash', async () => {
     const peers = new FakePeers([push3Peer({ relayPeerCount: 4 }), push3Peer({}, 'other')])
     const result = await client(peers).push(outgoing())
