@@ -104,7 +104,7 @@ async function pushAll(address: string): Promise<void> {
 }
 
 async function startNode(...file: string[]): Promise<string> {
-  const node = fork(NODE, file, { execArgv: ['--import=tsx'] })
+  const node = fork(NODE, file, { execArgv: [] })
   nodes.push(node)
   return await answerOf<string>(node)
 }

@@ -45,7 +45,7 @@ const STEPS_PLAIN = [
 ]
 
 const inLib = (name: string): string => fileURLToPath(new URL(`lib/${name}`, import.meta.url))
-const child = fork(inLib('service-node.ts'), { execArgv: ['--import=tsx'] })
+const child = fork(inLib('service-node.ts'), { execArgv: [] })
 try {
   const [direct] = (await once(child, 'message')) as [string]
   await fill(direct)

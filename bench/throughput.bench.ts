@@ -41,7 +41,7 @@ keepResults('throughput', { count: COUNT, payloadBytes: 300 }, rows, { '@waku/sd
 
 /** A fresh node for each client, so that neither finds the other's messages. */
 async function measure(client: string): Promise<Rates> {
-  const node = fork(path('lib/service-node.ts'), { execArgv: ['--import=tsx'] })
+  const node = fork(path('lib/service-node.ts'), { execArgv: [] })
   try {
     const [address] = (await once(node, 'message')) as [string]
     const args = ['--expose-gc', path('lib/throughput-client.js'), client, address]

@@ -1,5 +1,6 @@
 // A service node in a process of its own, for the benches: `service-node.ts [DATABASE_FILE]`. It tells its address to the
-// process that made it, and the processor time it has used so far, in microseconds, whenever that asks.
+// process that made it, and the processor time it has used so far, in microseconds, whenever that asks. To be run without a
+// loader of TypeScript, so that the node is the one that was built.
 import { createServiceNode } from 'waku-light-service-node'
 
 const node = await createServiceNode({

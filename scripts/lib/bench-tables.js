@@ -29,7 +29,7 @@ function throughput() {
     pushesAt32: 'pushes a second, 32 at a time',
     pushCpuUs: 'processor time of the client for one of these, microseconds',
     messages: 'messages a second, paging as by default (100 a page; 20)',
-    messagesAtBest: 'messages a second, `readAhead(2)`; 100 a page',
+    messagesAtBest: 'messages a second, as each does it best (`parallel(8)`; 100 a page)',
     messageCpuAtBestUs: 'processor time of the client for one of these, microseconds',
     peakMiB: 'peak memory over idle, MiB'
   }

@@ -2,6 +2,7 @@ import type { MessageStream, Stream, StreamMuxer } from '@libp2p/interface'
 import { withSignals } from '../lib/deadline.ts'
 import type { Ahead, AheadStream } from './ahead.ts'
 import { Echo } from './echo.ts'
+import { sparing } from './sparing-windows.ts'
 import type { SpokenProtocols } from './spoken-protocols.ts'
 
 /**
@@ -42,7 +43,8 @@ export class AheadConnection implements Ahead {
   constructor(init: AheadConnectionInit) {
     this.#init = init
     const { muxer, secured, now } = init
-    this.#createStream = muxer.createStream.bind(muxer)
+    const createStream = muxer.createStream.bind(muxer)
+    this.#createStream = async (options) => sparing(await createStream(options))
     muxer.createStream = async ({ protocol, ...options } = {}) => {
       if (protocol === undefined || !this.isUsable) {
         return await this.#createStream(options)

@@ -7,8 +7,8 @@ export type CreateEncrypter<Components> = (components: Components) => Connection
 /** How many promises may settle one after the other, without a write, before what is held leaves: more than a call takes. */
 const MAX_QUIET_HOPS = 64
 
-/** What is held at most, in bytes: one message of noise. */
-const MAX_HELD_BYTES = 65_519
+/** From how many bytes on what is held leaves: the peer begins with it while the rest is made. */
+const MAX_HELD_BYTES = 8 * 1024
 
 /**
  * Joins what is written to a connection in one turn of the event loop: it is encrypted once, and leaves as one message of the

@@ -14,6 +14,9 @@ import { caught } from './helpers/caught.ts'
 const PROTOCOL = '/waku-light/test/1.0.0'
 const { signal } = new AbortController()
 
+/** Type of a frame of yamux. */
+const WINDOW_UPDATE = 1
+
 describe('AheadConnection', () => {
   const open: MultiaddrConnection[] = []
 
@@ -117,6 +120,44 @@ describe('AheadConnection', () => {
     const waiting = caught(ahead.open(PROTOCOL, signal, () => undefined))
     theirs.abort(new Error('gone'))
     expect(await waiting).to.include({ name: 'MuxerClosedError' })
+  })
+
+  it('tells of room for more only once there is something to tell, and then does', async () => {
+    const size = 1024 * 1024
+    const { ahead, theirs } = connect(async (stream) => {
+      const asked = async (): Promise<unknown> =>
+        await new Promise((resolve) => stream.addEventListener('message', resolve, { once: true }))
+      await asked()
+      stream.send(toHello(PROTOCOL))
+      stream.send(Uint8Array.of(1))
+      await asked()
+      for (let sent = 0; sent < size; sent += 16_384) {
+        if (!stream.send(new Uint8Array(16_384))) {
+          await stream.onDrain()
+        }
+      }
+    })
+    let windows = 0
+    theirs.addEventListener('message', ({ data }) => {
+      const [, type, , flags] = data.subarray()
+      windows += type === WINDOW_UPDATE && flags === 0 ? 1 : 0
+    })
+    const { stream } = await ahead.open(PROTOCOL, signal, () => undefined)
+    let received = 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+    stream.addEventListener('message', ({ data }) => {
+      received += data.byteLength
+      if (received === 1) {
+        expect(windows).to.equal(0)
+        stream.send(Uint8Array.of(2))
+      }
+      if (received === 1 + size) {
+        resolve()
+      }
+    })
+    stream.send(Uint8Array.of(1))
+    await promise
+    expect(windows).to.be.within(3, size / (64 * 1024))
   })
 
   it('ends our side only when the peer has agreed', async () => {

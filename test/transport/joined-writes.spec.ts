@@ -59,16 +59,15 @@ describe('joinWrites', () => {
     expect(wire).to.deep.equal([5 + OVERHEAD, 1 + OVERHEAD])
   })
 
-  it('holds no more than one message of noise', async () => {
+  it('holds no more than 8 KiB, so that the peer begins while the rest is made', async () => {
     const { ours, wire, received } = await securedPair()
-    const data = new Uint8Array(40_000).fill(7)
-    ours.send(data)
-    ours.send(data)
-    ours.send(Uint8Array.of(8))
+    for (let count = 0; count < 5; count++) {
+      ours.send(new Uint8Array(4 * 1024).fill(count))
+    }
     await delay(1)
-    expect(wire.at(-1)).to.equal(1 + OVERHEAD)
-    expect(received).to.have.length(80_001)
-    expect(received.at(-1)).to.equal(8)
+    expect(wire).to.deep.equal([8 * 1024, 8 * 1024, 4 * 1024].map((bytes) => bytes + OVERHEAD))
+    expect(received).to.have.length(5 * 4 * 1024)
+    expect(received.at(-1)).to.equal(4)
   })
 
   it('waits as long for what comes after as before it was full', async () => {
