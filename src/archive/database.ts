@@ -1,7 +1,6 @@
-import { hasErrorCode, StorageError } from '../errors.ts'
+import { hasErrorCode, StorageError, type WakuLightError } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { openDatabase } from '../lib/indexed-db.ts'
-import { toOpenError } from './failures.ts'
+import { openDatabase, toStorageError } from '../lib/indexed-db.ts'
 
 const SCHEMA_VERSION = 2
 
@@ -73,4 +72,11 @@ function toLostError(newVersion: number | null | undefined): StorageError {
     'lost',
     `the database was ${newVersion === undefined ? 'closed by the browser' : what}`
   )
+}
+
+/** What becomes of what the platform throws where a database is opened: private windows and sandboxes have none. */
+function toOpenError(error: unknown): WakuLightError {
+  return error instanceof Error && ['SecurityError', 'InvalidStateError'].includes(error.name)
+    ? new StorageError('unavailable', 'IndexedDB is not allowed here', { cause: error })
+    : toStorageError(error)
 }

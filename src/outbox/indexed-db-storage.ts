@@ -1,6 +1,5 @@
-import { isWakuLightError, StorageError, StorageFullError } from '../errors.ts'
 import { assertText } from '../lib/checks.ts'
-import { change, openDatabase, resultOf, storeOf } from '../lib/indexed-db.ts'
+import { change, openDatabase, resultOf, storeOf, toStorageError } from '../lib/indexed-db.ts'
 import type { OutboxEntry } from './entry.ts'
 import type { OutboxStorage } from './storage.ts'
 
@@ -99,19 +98,4 @@ function createStores({ result }: IDBOpenDBRequest): void {
   const entries = result.createObjectStore('entries', { keyPath: 'seq', autoIncrement: true })
   entries.createIndex('id', 'id', { unique: true })
   result.createObjectStore('messages')
-}
-
-function toStorageError(error: unknown): unknown {
-  if (isWakuLightError(error)) {
-    return error
-  }
-  const { name, message } = error as Error
-  if (name === 'QuotaExceededError') {
-    return new StorageFullError({ cause: error })
-  }
-  return new StorageError(
-    name === 'VersionError' ? 'newer-schema' : 'failed',
-    `the database failed: ${message}`,
-    { cause: error }
-  )
 }
