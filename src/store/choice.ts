@@ -1,72 +1,15 @@
 import {
   ConnectionError,
   hasErrorCode,
-  isWakuLightError,
   NoUsablePeerError,
-  type PeerFailure,
   ProtocolViolationError,
   RemoteStatusError,
   UnsupportedError
 } from '../errors.ts'
-import { report } from '../lib/report.ts'
-import type { CallOptions } from '../options.ts'
-import type { ServicePeer, ServicePeers } from '../transport/service-peers.ts'
-import { generationOf, protocolsOf, type StoreGeneration } from './generation.ts'
-import type { StoreProgress } from './page.ts'
+import type { ServicePeer } from '../transport/service-peers.ts'
+import { type Failures, isRateLimit, isTransient } from './failures.ts'
+import { generationOf, type StoreGeneration } from './generation.ts'
 import type { LastDelivered, NodePosition, WalkPosition } from './position.ts'
-
-/** What {@link Failures.add} works with. */
-interface FailureInit extends Pick<CallOptions<StoreProgress>, 'signal'> {
-  readonly servicePeers: ServicePeers
-  readonly generations: readonly StoreGeneration[]
-  readonly onProgress?: ((event: StoreProgress) => void) | undefined
-}
-
-/** What went wrong at which node since a walk last made progress. */
-export class Failures {
-  /** In order. */
-  readonly all: PeerFailure[] = []
-
-  /**
-   * Takes note of what a node did, and tells.
-   *
-   * @throws what is not the fault of a node
-   */
-  add(
-    { peerId }: Pick<ServicePeer, 'peerId'>,
-    error: unknown,
-    { servicePeers, generations, signal, onProgress }: FailureInit
-  ): void {
-    signal?.throwIfAborted()
-    if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
-      throw error
-    }
-    this.all.push({ peerId, error })
-    noteFault(servicePeers, { peerId }, generations, error)
-    report(onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
-  }
-
-  /** True if a node might have answered, had there not been too many requests. */
-  get isBusy(): boolean {
-    return this.all.some(({ error }) => isRateLimit(error))
-  }
-
-  /** Those of one node. */
-  of({ peerId }: Pick<ServicePeer, 'peerId'>): readonly Error[] {
-    return this.all.filter((failure) => failure.peerId === peerId).map(({ error }) => error)
-  }
-
-  /** True if a node answered in a way that its cursor cannot be asked with again. */
-  spoilCursorOf(peerId: string): boolean {
-    return this.of({ peerId }).some((error) => !isTransient(error) && !isRateLimit(error))
-  }
-
-  /** What to throw when there is nobody left to ask. */
-  toError(): Error {
-    const [only, ...others] = this.all
-    return only !== undefined && others.length === 0 ? only.error : new NoUsablePeerError(this.all)
-  }
-}
 
 /** Whom a walk asks next. */
 export interface Step {
@@ -105,7 +48,7 @@ export function chooseStep(choices: Choices, position: WalkPosition, failures: F
 
   const spoken = generationOf(generations, node?.protocol)
   const holder =
-    spoken !== undefined && node?.split === split && !failures.spoilCursorOf(node.peerId)
+    spoken !== undefined && node?.split === split && !failures.spoilCursorOf(node)
       ? usable.find((peer) => peer.peerId === node.peerId)
       : undefined
   const toStep = (peer: ServicePeer): Step =>
@@ -172,24 +115,4 @@ function isRefusedCursor([first, ...more]: readonly Error[]): boolean {
     ((first instanceof RemoteStatusError && !isRateLimit(first)) ||
       (first instanceof ProtocolViolationError && first.detail === 'position'))
   )
-}
-
-/** Holds against a node what it answered; what broke on the way there has been noted by the service peers themselves. */
-export function noteFault(
-  servicePeers: ServicePeers,
-  peer: ServicePeer,
-  generations: readonly StoreGeneration[],
-  error: Error
-): void {
-  if (!isTransient(error)) {
-    servicePeers.note?.(peer, protocolsOf(generations), error)
-  }
-}
-
-function isTransient(error: Error): boolean {
-  return hasErrorCode(error, 'ERR_CONNECTION') || hasErrorCode(error, 'ERR_TIMEOUT')
-}
-
-function isRateLimit(error: Error): boolean {
-  return error instanceof RemoteStatusError && error.statusCode === 429
 }

@@ -1,10 +1,9 @@
 import { hasErrorCode, NoUsablePeerError, UnsupportedError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import type { ServicePeers } from '../transport/service-peers.ts'
-import { Failures } from './choice.ts'
+import { Failures } from './failures.ts'
 import { protocolsOf, type StoreGeneration } from './generation.ts'
 import type { Row, StoreProgress } from './page.ts'
-import { Patience } from './patience.ts'
 import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
 import { compareKeys } from './transforms.ts'
@@ -57,40 +56,24 @@ export async function lookUp(
   signal: AbortSignal
 ): Promise<Row[]> {
   const generations = thatTellHashes(init.generations)
-  const patience = new Patience(init)
+  const { servicePeers, peerId } = init
+  const failures = new Failures({ ...init, generations })
   for (;;) {
-    const failures = new Failures()
-    const rows = await askAll({ ...init, generations }, hashes, includeData, signal, failures)
-    if (rows !== undefined) {
-      return rows
+    await servicePeers.reach?.(signal)
+    for (const peer of servicePeers.candidates(protocolsOf(generations))) {
+      if (peerId !== undefined && peerId !== peer.peerId) {
+        continue
+      }
+      const session = new StoreSession({ ...init, generations, peer })
+      session.signal = signal
+      try {
+        return await ask(session, hashes, includeData)
+      } catch (error) {
+        failures.add(peer, error, signal)
+      }
     }
-    await patience.bear(toError(failures), failures.isBusy, signal)
+    await failures.bear(toError(failures), signal)
   }
-}
-
-/** Asks one node after the other, until one answers; undefined if none does. */
-async function askAll(
-  init: LookupInit,
-  hashes: readonly Uint8Array<ArrayBuffer>[],
-  includeData: boolean,
-  signal: AbortSignal,
-  failures: Failures
-): Promise<Row[] | undefined> {
-  const { generations } = init
-  await init.servicePeers.reach?.(signal)
-  for (const peer of init.servicePeers.candidates(protocolsOf(generations))) {
-    if (init.peerId !== undefined && init.peerId !== peer.peerId) {
-      continue
-    }
-    const session = new StoreSession({ ...init, peer })
-    session.signal = signal
-    try {
-      return await ask(session, hashes, includeData)
-    } catch (error) {
-      failures.add(peer, error, { ...init, signal })
-    }
-  }
-  return undefined
 }
 
 function toError(failures: Failures): Error {

@@ -69,21 +69,12 @@ export interface Row extends OrderKey {
   readonly message: StoredMessage
 }
 
-/** One page of one request after verification, in the order of walking. */
-export interface VerifiedPage {
+/** One page of one request after verification, without what was delivered before. */
+export interface SourcePage {
+  /** In the order of walking. */
   readonly rows: readonly Row[]
   readonly rejected: readonly RejectedEntry[]
-  /** How many entries it came with. */
-  readonly entryCount: number
-  /** The cursor that it was asked with. */
-  readonly asked: Uint8Array<ArrayBuffer> | undefined
-  /** The cursor for the next one. */
-  readonly next: Uint8Array<ArrayBuffer> | undefined
   readonly completeness: Completeness
-}
-
-/** One page of one request, without what was delivered before. */
-export interface SourcePage extends Pick<VerifiedPage, 'rows' | 'rejected' | 'completeness'> {
   /** From where it can be had again. */
   readonly start: SourcePosition
   /** From where to go on after it. */

@@ -8,7 +8,7 @@ import {
 } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import { assertInteger, assertPositive } from '../lib/checks.ts'
-import { noteFault } from './choice.ts'
+import { noteFault } from './failures.ts'
 import { protocolsOf } from './generation.ts'
 import type { MessagePage, Row, StoredMessage } from './page.ts'
 import { encodePosition, type WalkPosition } from './position.ts'

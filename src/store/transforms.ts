@@ -1,9 +1,11 @@
 import { compareBytes, toHex } from '../lib/bytes.ts'
 import type { OrderKey } from './generation.ts'
 import { isSame } from './legacy.ts'
-import type { Row, SourcePage, VerifiedPage } from './page.ts'
-import type { LastDelivered } from './position.ts'
+import type { RejectedEntry, Row, SourcePage } from './page.ts'
+import type { LastDelivered, SourcePosition } from './position.ts'
+import type { AskedPage } from './raw-pages.ts'
 import type { StoreSession } from './session.ts'
+import { type Expectation, verify } from './verification.ts'
 
 /** Pages in a row that hold nothing, or nothing but what came before, until a walk is given up. */
 const MAX_EMPTY_PAGES = 3
@@ -51,53 +53,46 @@ export interface Delivered {
   readonly recent: RecentHashes
 }
 
-/** Third stage: each message once, in the order of the generation. */
-export function eachOnce(session: StoreSession, forward: boolean, delivered: Delivered) {
-  return async function* (pages: AsyncIterable<VerifiedPage>): AsyncGenerator<SourcePage> {
-    const resumed = new Resumption(session, forward ? 1 : -1, delivered)
-    const sequence = new Sequence(session, forward ? 1 : -1)
+/** Second stage: entries are verified, and each message comes once, in the order of the generation. */
+export function eachOnce(session: StoreSession, expected: Expectation, delivered: Delivered) {
+  return async function* (pages: AsyncIterable<AskedPage>): AsyncGenerator<SourcePage> {
+    const sieve = new Sieve(session, expected.query.forward ? 1 : -1, delivered)
     let emptyPages = 0
     let uselessPages = 0
-    for await (const page of pages) {
-      const { completeness, asked, next } = page
-      const start = { cursor: asked, after: resumed.after }
-      const rejected = [...page.rejected]
-      const rows: Row[] = []
-      sequence.turnTo(page.rows)
-      for (const row of page.rows) {
-        const { messageHash } = row.message
-        if (!sequence.takes(row)) {
-          rejected.push({ reason: 'duplicate', messageHash, detail: 'it came before' })
-        } else if (!resumed.passesOver(row)) {
-          rows.push(row)
-        }
-      }
-      const isNew = page.entryCount > rejected.length - page.rejected.length
-      emptyPages = isNew || completeness !== 'more' ? 0 : emptyPages + 1
-      const isUseful = page.entryCount > rejected.length
-      uselessPages = isUseful || completeness !== 'more' ? 0 : uselessPages + 1
-      if (emptyPages > MAX_EMPTY_PAGES || uselessPages > MAX_USELESS_PAGES) {
-        throw session.violation('no-progress', `${uselessPages} pages in a row hold nothing new`)
-      }
+    for await (const { page, asked } of pages) {
+      const { entries, completeness, cursor } = page
+      const { rows: found, rejected } = verify(session, expected, entries)
+      const duplicates: RejectedEntry[] = []
+      const start = { cursor: asked, after: sieve.after }
+      const rows = sieve.pass(expected.query.forward ? found : found.reverse(), duplicates)
+      rejected.push(...duplicates)
+      let end: SourcePosition = { cursor, after: sieve.after }
       if (completeness === 'more') {
-        yield { rows, rejected, completeness, start, end: { cursor: next, after: resumed.after } }
+        emptyPages = entries.length > duplicates.length ? 0 : emptyPages + 1
+        uselessPages = entries.length > rejected.length ? 0 : uselessPages + 1
+        if (emptyPages > MAX_EMPTY_PAGES || uselessPages > MAX_USELESS_PAGES) {
+          throw session.violation('no-progress', `${uselessPages} pages in a row hold nothing new`)
+        }
       } else {
-        resumed.assertFound()
-        const after = rows.at(-1)?.message.messageHash ?? start.after
-        yield { rows, rejected, completeness, start, end: { cursor: asked, after } }
+        sieve.assertFound()
+        end = { cursor: asked, after: rows.at(-1)?.message.messageHash ?? start.after }
       }
+      yield { rows, rejected, completeness, start, end }
     }
   }
 }
 
-/** Tells which rows were delivered before. */
-class Resumption {
-  /** Where it goes on; undefined once that has been found. */
+/** Lets each row through once, and sees that rows follow one another, as far as the generation's order is known here. */
+class Sieve {
+  /** After which row it goes on; undefined once that has been found. */
   after: Uint8Array<ArrayBuffer> | undefined
   readonly #session: StoreSession
   readonly #sign: number
   readonly #delivered: Delivered
+  readonly #seen = new RecentHashes()
   #passedOver = 0
+  #before: Row | undefined
+  #earlier: readonly Row[] = []
 
   constructor(session: StoreSession, sign: number, delivered: Delivered) {
     this.#session = session
@@ -106,7 +101,32 @@ class Resumption {
     this.after = delivered.after
   }
 
-  passesOver(row: Row): boolean {
+  /**
+   * The rows of the next page that were not delivered before.
+   *
+   * @param duplicates - gets those that came before in this request
+   */
+  pass(rows: readonly Row[], duplicates: RejectedEntry[]): Row[] {
+    const together = [...this.#earlier, ...rows]
+    this.#earlier = rows
+    return rows.filter((row) => {
+      const { messageHash } = row.message
+      const isNew = this.#takes(row, together)
+      if (!isNew) {
+        duplicates.push({ reason: 'duplicate', messageHash, detail: 'it came before' })
+      }
+      return isNew && !this.#wasDelivered(row)
+    })
+  }
+
+  /** The node has lost it, or never had it. */
+  assertFound(): void {
+    if (this.after !== undefined) {
+      throw this.#session.violation('position', 'what was read last is there no more')
+    }
+  }
+
+  #wasDelivered(row: Row): boolean {
     const { messageHash } = row.message
     const { last, recent } = this.#delivered
     if (this.after !== undefined) {
@@ -117,87 +137,46 @@ class Resumption {
       }
       return true
     }
-    if (!this.#session.generation.strictOrder && recent.has(messageHash)) {
-      return true
-    }
+    const { strictOrder } = this.#session.generation
     return (
-      last !== undefined &&
-      // Of the time of arrival, by which a message without a time is ordered, nothing is known.
-      (row.time !== 0n || last.time === 0n || this.#session.generation.strictOrder) &&
-      isBehind(row, last, this.#sign)
+      (!strictOrder && recent.has(messageHash)) ||
+      (last !== undefined &&
+        // Of the time of arrival, by which a message without a time is ordered, nothing is known.
+        (row.time !== 0n || last.time === 0n || strictOrder) &&
+        isBehind(row, last, this.#sign))
     )
   }
 
-  /** The node has lost it, or never had it. */
-  assertFound(): void {
-    if (this.after !== undefined) {
-      throw this.#session.violation('position', 'what was read last is there no more')
-    }
-  }
-}
-
-/** Checks that rows follow one another, as far as the generation's order is known here. */
-class Sequence {
-  readonly #session: StoreSession
-  readonly #sign: number
-  readonly #seen = new RecentHashes()
-  #before: Row | undefined
-  #earlier: readonly Row[] = []
-  #rows: readonly Row[] = []
-
-  constructor(session: StoreSession, sign: number) {
-    this.#session = session
-    this.#sign = sign
-  }
-
-  turnTo(rows: readonly Row[]): void {
-    this.#earlier = this.#rows
-    this.#rows = rows
-  }
-
-  /** False for a row that came before. */
-  takes(row: Row): boolean {
+  /** False for a row that came before; `together`: the rows of this page and the one before it. */
+  #takes(row: Row, together: readonly Row[]): boolean {
     const { strictOrder, filtersByTime } = this.#session.generation
-    if (strictOrder) {
-      return this.#takesInOrder(row)
-    }
-    if (!this.#seen.add(row.message.messageHash)) {
+    const { messageHash } = row.message
+    if (!strictOrder && !this.#seen.add(messageHash)) {
       return false
     }
     // Of the time of arrival, by which a message without a time is ordered, nothing is known.
-    if (filtersByTime && row.time !== 0n) {
-      if (
-        this.#before !== undefined &&
-        compareTimes(row.time, this.#before.time) * this.#sign < 0
-      ) {
-        throw this.#session.violation('order', 'messages are not in order')
+    if (strictOrder || (filtersByTime && row.time !== 0n)) {
+      const compare = strictOrder ? compareKeys : compareTimes
+      const step = this.#before === undefined ? 1 : compare(row, this.#before) * this.#sign
+      if (step < 0 || (step === 0 && strictOrder)) {
+        const same = together.filter((other) => isSame(other.message.messageHash, messageHash))
+        if (!strictOrder || same.length < 2) {
+          throw this.#session.violation('order', 'messages are not in order')
+        }
+        return false
       }
       this.#before = row
     }
     return true
   }
-
-  #takesInOrder(row: Row): boolean {
-    if (this.#before === undefined || compareKeys(row, this.#before) * this.#sign > 0) {
-      this.#before = row
-      return true
-    }
-    const same = [...this.#earlier, ...this.#rows].filter((other) =>
-      isSame(other.message.messageHash, row.message.messageHash)
-    )
-    if (same.length < 2) {
-      throw this.#session.violation('order', 'messages are not in order')
-    }
-    return false
-  }
 }
 
 /** Negative, zero or positive as `a` stands before, with, or after `b`. */
 export function compareKeys(a: OrderKey, b: OrderKey): number {
-  return compareTimes(a.time, b.time) || compareBytes(a.tie, b.tie)
+  return compareTimes(a, b) || compareBytes(a.tie, b.tie)
 }
 
-function compareTimes(a: bigint, b: bigint): number {
+function compareTimes({ time: a }: OrderKey, { time: b }: OrderKey): number {
   return a === b ? 0 : a < b ? -1 : 1
 }
 

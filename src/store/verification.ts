@@ -5,31 +5,16 @@ import { messageHash as computeHash } from '../message/message-hash.ts'
 import { decodeWakuMessage } from '../wire/message.ts'
 import type { PageQuery, RawEntry } from './generation.ts'
 import { isSame } from './legacy.ts'
-import type { RejectedEntry, RejectionReason, Row, StoredMessage, VerifiedPage } from './page.ts'
-import type { AskedPage } from './raw-pages.ts'
+import type { RejectedEntry, RejectionReason, Row, StoredMessage } from './page.ts'
 import type { StoreSession } from './session.ts'
 
-/** How {@link verified} tells what was asked for. */
+/** How {@link verify} tells what was asked for. */
 export interface Expectation {
   readonly query: Omit<PageQuery, 'limit' | 'messageHashes'>
   readonly timeStart?: bigint
   readonly timeEnd?: bigint
   /** The pubsub topic of a content topic, for generations that do not send it. */
   readonly derive: (contentTopic: string) => string | undefined
-}
-
-/** Second stage: entries are decoded, their hashes recomputed, and what was not asked for is set aside. */
-export function verified(session: StoreSession, expected: Expectation) {
-  return async function* (pages: AsyncIterable<AskedPage>): AsyncGenerator<VerifiedPage> {
-    for await (const { page, asked } of pages) {
-      const { rows, rejected } = verify(session, expected, page.entries)
-      if (!expected.query.forward) {
-        rows.reverse()
-      }
-      const { cursor: next, completeness } = page
-      yield { rows, rejected, entryCount: page.entries.length, asked, next, completeness }
-    }
-  }
 }
 
 /**

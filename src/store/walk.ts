@@ -4,12 +4,12 @@ import { compareBytes } from '../lib/bytes.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
-import { canGoOnByTime, chooseStep, Failures } from './choice.ts'
+import { canGoOnByTime, chooseStep } from './choice.ts'
 import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
+import { Failures } from './failures.ts'
 import { generationOf, type PageQuery, protocolsOf } from './generation.ts'
 import { inOrder, type MergedPage } from './merge.ts'
 import type { MessagePage, Row, SourcePage } from './page.ts'
-import { Patience } from './patience.ts'
 import {
   encodePosition,
   type LastDelivered,
@@ -20,7 +20,6 @@ import {
 import { rawPages } from './raw-pages.ts'
 import { StoreSession } from './session.ts'
 import { eachOnce, RecentHashes } from './transforms.ts'
-import { verified } from './verification.ts'
 import type { WalkInit } from './walker.ts'
 
 /** Hashes of one time that a position carries; times are nanoseconds, so that more than one is rare. */
@@ -77,18 +76,19 @@ class Walk {
   #position: WalkPosition
   #leg: Leg | undefined
   /** Since the last page. */
-  #failures = new Failures()
+  #failures: Failures
 
   constructor(init: WalkInit) {
     this.#init = init
     this.#position = init.position
+    this.#failures = new Failures(init)
   }
 
   /** From where to go on: with the node's cursors, unless they are of no use. */
   get resumable(): WalkPosition {
     const { node, last } = this.#position
     const generation = generationOf(this.#init.generations, node?.protocol)
-    const isSpoilt = node !== undefined && this.#failures.spoilCursorOf(node.peerId)
+    const isSpoilt = node !== undefined && this.#failures.spoilCursorOf(node)
     return isSpoilt && (last === undefined || canGoOnByTime(generation, last))
       ? { ...this.#position, node: undefined }
       : this.#position
@@ -100,16 +100,15 @@ class Walk {
 
   /** The next page that holds something or is the last one, from whichever node gives it. */
   async next(signal: AbortSignal): Promise<MessagePage> {
+    this.#failures = new Failures(this.#init)
     const network = await this.#init.servicePeers.network(signal)
-    const patience = new Patience(this.#init)
     for (;;) {
       if (this.#leg === undefined) {
         await this.#init.servicePeers.reach?.(signal)
         try {
           this.#leg = this.#begin(network)
         } catch (error) {
-          await patience.bear(error, this.#failures.isBusy, signal)
-          this.#failures = new Failures()
+          await this.#failures.bear(error, signal)
           continue
         }
       }
@@ -119,12 +118,11 @@ class Walk {
         const { value } = (await leg.pages.next()) as IteratorYieldResult<MergedPage>
         this.#advance(leg, value)
         if (value.rows.length + value.rejected.length > 0 || value.completeness !== 'more') {
-          this.#failures = new Failures()
           return this.#toPage(leg, value)
         }
       } catch (error) {
         this.#leg = undefined
-        this.#failures.add(leg.peer, error, { ...this.#init, signal })
+        this.#failures.add(leg.peer, error, signal)
       }
     }
   }
@@ -189,7 +187,7 @@ class Walk {
     node: NodePosition | undefined,
     from: SourcePosition
   ): AsyncGenerator<SourcePage> {
-    const { criteria, forward, generations } = this.#init
+    const { criteria, generations } = this.#init
     const { timeStart, timeEnd } = criteria
     const { last } = this.#position
     const generation = generationOf(generations, node?.protocol)
@@ -202,8 +200,7 @@ class Walk {
     }
     return rawPipe(
       () => rawPages(session, query, from.cursor),
-      verified(session, { query, timeStart, timeEnd, derive: deriveFrom(network) }),
-      eachOnce(session, forward, delivered)
+      eachOnce(session, { query, timeStart, timeEnd, derive: deriveFrom(network) }, delivered)
     ) as AsyncGenerator<SourcePage>
   }
 
