@@ -2,17 +2,18 @@ import { hasErrorCode, InvalidArgumentError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
 import { MESSAGE_HASH_BYTES } from '../message/message-hash.ts'
-import { type StoreCriteria, toCriteria } from './criteria.ts'
 import { type LookupInit, lookUp, MAX_HASHES_PER_REQUEST } from './lookup.ts'
-import { type LookupOptions, STORE_DEFAULTS } from './options.ts'
+import { STORE_DEFAULTS } from './options.ts'
 import type { StoredMessage } from './page.ts'
 
 /** How to look up any number of hashes. */
 export interface FindInit extends LookupInit {
   /** False: presence only; messages then hold their hash and nothing else. */
   readonly includeData: boolean
-  /** Walks through a stretch of history, where a node cannot look up hashes. */
-  readonly search: (within: StoreCriteria) => AsyncIterable<StoredMessage>
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+  /** The stretch of history to search, where a node cannot look up hashes; nothing is asked for before it is pulled. */
+  readonly within: AsyncIterable<StoredMessage> | undefined
 }
 
 /**
@@ -22,10 +23,8 @@ export interface FindInit extends LookupInit {
  */
 export function find(
   init: FindInit,
-  hashes: readonly Uint8Array[],
-  options: LookupOptions
+  hashes: readonly Uint8Array[]
 ): AsyncGenerator<StoredMessage> {
-  const { within, timeoutMs = STORE_DEFAULTS.timeoutMs } = options
   if (!Array.isArray(hashes)) {
     throw new InvalidArgumentError('hashes', 'must be an array')
   }
@@ -35,29 +34,25 @@ export function find(
       throw new InvalidArgumentError('hashes', problem)
     }
   }
-  assertTimeoutMs(timeoutMs)
-  if (within !== undefined) {
-    toCriteria(within)
-  }
+  assertTimeoutMs(init.timeoutMs ?? STORE_DEFAULTS.timeoutMs)
   const unique = new Map(
     (hashes as readonly Uint8Array[]).map((hash) => [toHex(hash), new Uint8Array(hash)])
   )
-  return findAll(init, [...unique.values()], options)
+  return findAll(init, [...unique.values()])
 }
 
 async function* findAll(
   init: FindInit,
-  hashes: readonly Uint8Array<ArrayBuffer>[],
-  options: LookupOptions
+  hashes: readonly Uint8Array<ArrayBuffer>[]
 ): AsyncGenerator<StoredMessage> {
-  const { within, signal: given } = options
+  const { within } = init
   for (let index = 0; index < hashes.length; index += MAX_HASHES_PER_REQUEST) {
     const batch = hashes.slice(index, index + MAX_HASHES_PER_REQUEST)
     let found: AsyncIterable<StoredMessage> | readonly StoredMessage[]
     try {
       const rows = await withDeadline(
         'look-up',
-        options,
+        init,
         STORE_DEFAULTS.timeoutMs,
         async (signal) => {
           await init.servicePeers.network(signal)
@@ -70,11 +65,11 @@ async function* findAll(
         throw error
       }
       // Before store-query 3.0.0: the stretch of history that holds them is searched, once for all that are left.
-      found = among(init.search(within), hashes.slice(index))
+      found = among(within, hashes.slice(index))
       index = hashes.length
     }
     for await (const message of found) {
-      given?.throwIfAborted()
+      init.signal?.throwIfAborted()
       yield message
     }
   }

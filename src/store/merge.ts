@@ -2,6 +2,9 @@ import type { RejectedEntry, Row, SourcePage } from './page.ts'
 import type { SourcePosition } from './position.ts'
 import { compareKeys } from './transforms.ts'
 
+/** How a walk of several requests ends: as the first of these that one of them says. */
+const END_ORDER = ['more', 'unverifiable'] as const
+
 /** A stretch of the merged walk, in the order of walking, and where each request stands after it. */
 export interface MergedPage {
   readonly rows: readonly Row[]
@@ -18,35 +21,24 @@ export interface MergeInput {
 
 /** A request with the page that is being used up. */
 class Source {
-  readonly #from: SourcePosition
+  /** The next row; undefined if a page has to be fetched, or nothing is left. */
+  head: Row | undefined
   readonly #pages: AsyncIterator<SourcePage>
-  #page: SourcePage | undefined
+  #page: SourcePage
   #index = 0
 
   constructor({ from, pages }: MergeInput) {
-    this.#from = from
     this.#pages = pages[Symbol.asyncIterator]()
+    this.#page = { rows: [], rejected: [], completeness: 'more', start: from, end: from }
   }
 
-  /** The next row; undefined if its page has to be fetched, or nothing is left. */
-  get head(): Row | undefined {
-    return this.#page?.rows[this.#index]
-  }
-
-  /** How it ended, or `more`. */
+  /** How it ended; `more` as long as a row is left. */
   get completeness(): SourcePage['completeness'] {
-    return this.#page?.completeness ?? 'more'
-  }
-
-  get isDone(): boolean {
-    return this.completeness !== 'more' && this.head === undefined
+    return this.head === undefined ? this.#page.completeness : 'more'
   }
 
   /** Where to go on: after the page if it is used up, else in the middle of it. */
   get position(): SourcePosition {
-    if (this.#page === undefined) {
-      return this.#from
-    }
     const { rows, start, end } = this.#page
     if (this.head === undefined) {
       return end
@@ -57,18 +49,16 @@ class Source {
   }
 
   take(): void {
-    this.#index++
+    this.head = this.#page.rows[++this.#index]
   }
 
   /** Fetches the next page; returns what it has that is not delivered. */
   async fetch(): Promise<readonly RejectedEntry[]> {
-    const result = await this.#pages.next()
-    if (result.done === true) {
-      throw new Error('a request ended without a last page')
-    }
-    this.#page = result.value
+    const { value } = (await this.#pages.next()) as IteratorYieldResult<SourcePage>
+    this.#page = value
     this.#index = 0
-    return result.value.rejected
+    this.head = value.rows[0]
+    return value.rejected
   }
 
   async close(): Promise<void> {
@@ -91,10 +81,12 @@ export async function* inOrder(
   const all = sources.map((source) => new Source(source))
   try {
     for (;;) {
-      const empty = all.filter((source) => source.head === undefined && !source.isDone)
+      const empty = all.filter(needsPage)
       const rejected = (await Promise.all(empty.map((source) => source.fetch()))).flat()
       const rows = takeInOrder(all, forward, limit)
-      const completeness = summarize(all)
+      const ends = all.map((source) => source.completeness)
+      const completeness =
+        END_ORDER.find((end) => ends.includes(end)) ?? 'complete'
       yield { rows, rejected, completeness, positions: all.map(({ position }) => position) }
       if (completeness !== 'more') {
         return
@@ -106,38 +98,27 @@ export async function* inOrder(
   }
 }
 
+/** True if nobody knows what comes next of it. */
+function needsPage({ head, completeness }: Source): boolean {
+  return head === undefined && completeness === 'more'
+}
+
 /** Takes rows as long as each request that is not done has one to compare. */
 function takeInOrder(all: readonly Source[], forward: boolean, limit: number): Row[] {
   const sign = forward ? 1 : -1
   const rows: Row[] = []
-  while (rows.length < limit) {
-    let first: { source: Source; head: Row } | undefined
+  while (rows.length < limit && !all.some(needsPage)) {
+    let first: Source | undefined
     for (const source of all) {
-      const { head } = source
-      if (head === undefined) {
-        if (source.isDone) {
-          continue
-        }
-        return rows
-      }
-      if (first === undefined || compareKeys(head, first.head) * sign < 0) {
-        first = { source, head }
+      if (source.head !== undefined && (first?.head === undefined || compareKeys(source.head, first.head) * sign < 0)) {
+        first = source
       }
     }
-    if (first === undefined) {
-      return rows
+    if (first?.head === undefined) {
+      break
     }
     rows.push(first.head)
-    first.source.take()
+    first.take()
   }
   return rows
-}
-
-function summarize(all: readonly Source[]): SourcePage['completeness'] {
-  if (!all.every(({ isDone }) => isDone)) {
-    return 'more'
-  }
-  return all.some(({ completeness }) => completeness === 'unverifiable')
-    ? 'unverifiable'
-    : 'complete'
 }

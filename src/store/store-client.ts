@@ -7,7 +7,7 @@ import type { ClientComponents } from '../transport/service-peers.ts'
 import { digestCriteria, type StoreCriteria, toCriteria } from './criteria.ts'
 import { follow } from './follow.ts'
 import type { StoreGeneration } from './generation.ts'
-import { type FindInit, find } from './look-ups.ts'
+import { find } from './look-ups.ts'
 import { thatTellHashes } from './lookup.ts'
 import {
   type FollowOptions,
@@ -161,14 +161,13 @@ export class StoreClient {
       )
     query(timeStart) // checks the rest before any I/O
     return follow({
+      ...options,
       query,
       timeStart,
       intervalMs,
       overlapMs,
       maxBackoffMs: Math.max(intervalMs, STORE_DEFAULTS.maxBackoffMs),
-      now: this.#now,
-      signal: options.signal,
-      onProgress: options.onProgress
+      now: this.#now
     })
   }
 
@@ -240,6 +239,7 @@ export class StoreClient {
     const forward = direction === 'forward'
     const digest = digestCriteria(checked, forward, includeData)
     return (options.walker?.begin ?? walk)({
+      ...options,
       ...this.#init,
       ...(includeData ? undefined : { generations: toHashGenerations(this.#init.generations) }),
       includeData,
@@ -248,10 +248,7 @@ export class StoreClient {
       pageLimit,
       position:
         options.position === undefined ? { digest } : decodePosition(options.position, digest),
-      peerId: options.peerId,
-      pageTimeoutMs: timeoutMs,
-      signal: options.signal,
-      onProgress: options.onProgress
+      pageTimeoutMs: timeoutMs
     })
   }
 
@@ -260,10 +257,16 @@ export class StoreClient {
     includeData: boolean,
     options: LookupOptions
   ): AsyncGenerator<StoredMessage> {
-    const { signal, timeoutMs, onProgress, peerId } = options
-    const search: FindInit['search'] = (within) =>
-      this.query(within, { signal, timeoutMs, onProgress, peerId })
-    return find({ ...this.#init, peerId, onProgress, includeData, search }, hashes, options)
+    const { within, ...rest } = options
+    return find(
+      {
+        ...rest,
+        ...this.#init,
+        includeData,
+        within: within === undefined ? undefined : this.query(within, rest)
+      },
+      hashes
+    )
   }
 }
 
