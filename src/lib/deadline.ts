@@ -20,27 +20,26 @@ export async function withSignals<T>(
   signals: readonly (AbortSignal | undefined)[],
   run: (signal: AbortSignal) => Promise<T>
 ): Promise<T> {
-  const controller = new AbortController()
-  const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const removers: (() => void)[] = []
   const given = signals.filter((signal) => signal !== undefined)
   for (const signal of given) {
     signal.throwIfAborted()
   }
+  const controller = new AbortController()
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const onAbort = (): void => {
+    const reason: unknown = given.find(({ aborted }) => aborted)?.reason
+    reject(reason)
+    controller.abort(reason)
+  }
   for (const signal of given) {
-    const onAbort = (): void => {
-      reject(signal.reason)
-      controller.abort(signal.reason)
-    }
     signal.addEventListener('abort', onAbort)
-    removers.push(() => signal.removeEventListener('abort', onAbort))
   }
   try {
     run(controller.signal).then(resolve, reject)
     return await promise
   } finally {
-    for (const remove of removers) {
-      remove()
+    for (const signal of given) {
+      signal.removeEventListener('abort', onAbort)
     }
   }
 }

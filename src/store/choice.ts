@@ -25,7 +25,7 @@ export interface Choices {
   readonly candidates: readonly ServicePeer[]
   readonly generations: readonly StoreGeneration[]
   /** The only node to ask. */
-  readonly peerId: string | undefined
+  readonly peerId?: string
   /** Of the requests that the criteria are split into. */
   readonly split: string
 }
@@ -47,29 +47,23 @@ export function chooseStep(choices: Choices, position: WalkPosition, failures: F
   }
 
   const spoken = generationOf(generations, node?.protocol)
-  const holder =
-    spoken !== undefined && node?.split === split && !failures.spoilCursorOf(node)
-      ? usable.find((peer) => peer.peerId === node.peerId)
-      : undefined
-  const toStep = (peer: ServicePeer): Step =>
-    spoken !== undefined && peer === holder
-      ? { peer, node, generations: [spoken] }
-      : { peer, node: undefined, generations: withoutCursor(choices, position, failures) }
-
-  const errorsOf = (peer: ServicePeer): readonly Error[] => failures.of(peer)
-  const [first, ...more] = holder === undefined ? [] : errorsOf(holder)
-  const isBroken = more.length === 0 && hasErrorCode(first, 'ERR_CONNECTION')
-  if (holder !== undefined && (first === undefined || isBroken)) {
-    return toStep(holder)
-  }
+  const isHolder = (peer: ServicePeer): boolean =>
+    spoken !== undefined &&
+    peer.peerId === node?.peerId &&
+    node.split === split &&
+    !failures.spoilCursorOf(peer)
+  const isFresh = (peer: ServicePeer): boolean => failures.of(peer).length === 0
   const next =
-    usable.find((peer) => last !== undefined && isRefusedCursor(errorsOf(peer))) ??
-    usable.find((peer) => errorsOf(peer).length === 0) ??
-    usable.find((peer) => errorsOf(peer).length === 1 && errorsOf(peer).every(isTransient))
+    usable.find((peer) => isHolder(peer) && (isFresh(peer) || failures.isOnce(peer, isBroken))) ??
+    usable.find((peer) => last !== undefined && failures.isOnce(peer, isRefusedCursor)) ??
+    usable.find(isFresh) ??
+    usable.find((peer) => failures.isOnce(peer, isTransient))
   if (next === undefined) {
     throw failures.toError()
   }
-  return toStep(next)
+  return spoken !== undefined && isHolder(next)
+    ? { peer: next, node, generations: [spoken] }
+    : { peer: next, node: undefined, generations: withoutCursor(generations, last, failures) }
 }
 
 /**
@@ -85,8 +79,8 @@ export function canGoOnByTime(
 
 /** Without a cursor, a walk that has delivered something goes on by time. */
 function withoutCursor(
-  { generations }: Choices,
-  { last }: WalkPosition,
+  generations: readonly StoreGeneration[],
+  last: LastDelivered | undefined,
   failures: Failures
 ): readonly StoreGeneration[] {
   if (last === undefined) {
@@ -109,10 +103,13 @@ function withoutCursor(
     : new UnsupportedError('this walk can go on only at the node that it began with')
 }
 
-function isRefusedCursor([first, ...more]: readonly Error[]): boolean {
+function isBroken(error: Error): boolean {
+  return hasErrorCode(error, 'ERR_CONNECTION')
+}
+
+function isRefusedCursor(error: Error): boolean {
   return (
-    more.length === 0 &&
-    ((first instanceof RemoteStatusError && !isRateLimit(first)) ||
-      (first instanceof ProtocolViolationError && first.detail === 'position'))
+    (error instanceof RemoteStatusError && !isRateLimit(error)) ||
+    (error instanceof ProtocolViolationError && error.detail === 'position')
   )
 }

@@ -64,6 +64,12 @@ export class Failures {
     return this.all.filter((failure) => failure.peerId === peerId).map(({ error }) => error)
   }
 
+  /** True if a node failed once, and in this way. */
+  isOnce(peer: ServicePeer, test: (error: Error) => boolean): boolean {
+    const [only, ...others] = this.of(peer)
+    return only !== undefined && others.length === 0 && test(only)
+  }
+
   /** True if a node answered in a way that its cursor cannot be asked with again. */
   spoilCursorOf(peer: ServicePeer): boolean {
     return this.of(peer).some((error) => !isTransient(error) && !isRateLimit(error))

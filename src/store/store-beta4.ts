@@ -5,7 +5,7 @@ import {
   HISTORY_ERROR,
   STORE_BETA4_PROTOCOL
 } from '../wire/store-beta4.ts'
-import type { RawPage, StoreGeneration } from './generation.ts'
+import type { StoreGeneration } from './generation.ts'
 import { isSame, legacyDigest } from './legacy.ts'
 
 /** `HistoryResponse.error` has no text of its own. */
@@ -28,44 +28,30 @@ export const STORE_BETA4: StoreGeneration = {
   strictOrder: false,
   encode: (query, requestId) =>
     encodeHistoryQuery({
+      ...query,
       requestId,
-      pubsubTopic: query.pubsubTopic,
-      contentTopics: query.contentTopics,
       startTime: query.timeStart,
       endTime: query.timeEnd === undefined ? undefined : query.timeEnd - 1n, // inclusive here
-      pageSize: BigInt(query.limit),
-      cursor: query.cursor,
-      forward: query.forward
+      pageSize: BigInt(query.limit)
     }),
   decode(bytes, { query, requestId, peerId }) {
-    const response = decodeHistoryResponse(bytes, query.limit)
-    const { error, messages, cursor } = response
+    const { error, messages, cursor, ...response } = decodeHistoryResponse(bytes, query.limit)
     if (error !== HISTORY_ERROR.NONE) {
       const statusDesc = ERROR_TEXTS[error] ?? ''
-      throw new RemoteStatusError({
-        statusCode: error,
-        statusDesc,
-        requestId: response.requestId,
-        peerId
-      })
+      throw new RemoteStatusError({ ...response, statusCode: error, statusDesc, peerId })
     }
     if (response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
     }
+    // An empty page may stand for an error at go-waku; old nodes repeat the cursor on the last page.
+    if (messages.length > 0 && isSame(cursor, query.cursor)) {
+      throw new ProtocolViolationError('cursor', 'the cursor does not move', peerId)
+    }
+    const isMore = messages.length > 0 && cursor !== undefined
     return {
       entries: messages.map((message) => ({ message, pubsubTopic: query.pubsubTopic })),
-      ...toEnd()
-    }
-
-    /** An empty page may stand for an error at go-waku; old nodes repeat the cursor on the last page. */
-    function toEnd(): Pick<RawPage, 'cursor' | 'completeness'> {
-      if (messages.length === 0) {
-        return { completeness: 'unverifiable' }
-      }
-      if (isSame(cursor, query.cursor)) {
-        throw new ProtocolViolationError('cursor', 'the cursor does not move', peerId)
-      }
-      return cursor === undefined ? { completeness: 'complete' } : { cursor, completeness: 'more' }
+      cursor: isMore ? cursor : undefined,
+      completeness: isMore ? 'more' : messages.length > 0 ? 'complete' : 'unverifiable'
     }
   },
   orderKey: (message) => ({ time: message.timestamp ?? 0n, tie: legacyDigest(message) })

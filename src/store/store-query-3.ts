@@ -19,23 +19,23 @@ export const STORE_QUERY_3: StoreGeneration = {
   strictOrder: true,
   encode: (query, requestId) =>
     encodeStoreQueryRequest({
+      ...query,
       requestId,
-      includeData: query.includeData,
-      pubsubTopic: query.pubsubTopic,
-      contentTopics: query.contentTopics,
-      timeStart: query.timeStart,
-      timeEnd: query.timeEnd,
-      messageHashes: query.messageHashes,
       paginationCursor: query.cursor,
       paginationForward: query.forward,
       paginationLimit: BigInt(query.limit)
     }),
   decode(bytes, { query, requestId, peerId }) {
-    const response = decodeStoreQueryResponse(bytes, query.limit)
-    const { statusCode, statusDesc = '', messages, paginationCursor: cursor } = response
+    const {
+      messages,
+      paginationCursor: cursor,
+      statusDesc = '',
+      ...response
+    } = decodeStoreQueryResponse(bytes, query.limit)
+    const { statusCode } = response
     // The status comes first: on errors the reference node leaves the id empty.
     if (statusCode < 200 || statusCode > 299) {
-      throw new RemoteStatusError({ statusCode, statusDesc, requestId: response.requestId, peerId })
+      throw new RemoteStatusError({ ...response, statusDesc, peerId })
     }
     if (response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)

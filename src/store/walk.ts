@@ -62,11 +62,9 @@ export async function* walk(init: WalkInit): AsyncGenerator<MessagePage> {
 
 /** A walk at one node. */
 interface Leg {
-  readonly peer: ServicePeer
   readonly session: StoreSession
-  readonly split: string
-  /** Where it went on by time. */
-  readonly bound: bigint | undefined
+  /** What all its positions have in common. */
+  readonly node: Pick<NodePosition, 'peerId' | 'split' | 'bound'>
   readonly pages: AsyncGenerator<MergedPage>
 }
 
@@ -122,17 +120,17 @@ class Walk {
         }
       } catch (error) {
         this.#leg = undefined
-        this.#failures.add(leg.peer, error, signal)
+        this.#failures.add(leg.node, error, signal)
       }
     }
   }
 
-  #advance({ session, peer, split, bound }: Leg, { rows, positions }: MergedPage): void {
+  #advance({ session, node }: Leg, { rows, positions }: MergedPage): void {
     const { generation } = session
     const { protocol } = generation
     this.#position = {
       digest: this.#position.digest,
-      node: { peerId: peer.peerId, protocol, split, bound, sources: positions },
+      node: { ...node, protocol, sources: positions },
       last: toLast(rows, protocol, this.#position.last, this.#init.forward)
     }
     if (!generation.strictOrder) {
@@ -157,65 +155,52 @@ class Walk {
 
   /** Turns to a node: the one that holds the cursors, else by time to another one. */
   #begin(network: NetworkConfig): Leg {
-    const { criteria, servicePeers, peerId, generations } = this.#init
+    const init = this.#init
+    const { criteria, servicePeers, forward } = init
+    const { last } = this.#position
     const subQueries = toSubQueries(criteria, network)
     const split = digestSplit(subQueries)
-    const candidates = servicePeers.candidates(protocolsOf(generations))
-    const step = chooseStep(
-      { candidates, generations, peerId, split },
-      this.#position,
-      this.#failures
-    )
+    const candidates = servicePeers.candidates(protocolsOf(init.generations))
+    const step = chooseStep({ ...init, candidates, split }, this.#position, this.#failures)
     const { peer, node } = step
-    const session = new StoreSession({ ...this.#init, peer, generations: step.generations })
-    const bound = node === undefined ? this.#position.last?.time : node.bound
+    const session = new StoreSession({ ...init, ...step })
+    const bound = node === undefined ? last?.time : node.bound
+    const { strictOrder, filtersByTime } = session.generation
+    const byHash = node !== undefined && !strictOrder
+    const byTime = !byHash || (filtersByTime && last?.time !== 0n)
+    /** The pipeline of each request: pages, and what is new in them. */
     const sources = subQueries.map((subQuery, index) => {
       const from = node?.sources[index] ?? {}
-      const query = { ...this.#range(bound), ...subQuery }
-      return { from, pages: this.#pages(session, network, query, node, from) }
+      const query = { ...toRange(init, bound), ...subQuery }
+      const delivered = {
+        last: byTime ? last : undefined,
+        after: byHash ? from.after : undefined,
+        recent: this.#recent
+      }
+      const pages = rawPipe(
+        () => rawPages(session, query, from.cursor),
+        eachOnce(session, { ...criteria, query, derive: deriveFrom(network) }, delivered)
+      ) as AsyncGenerator<SourcePage>
+      return { from, pages }
     })
-    const { forward, pageLimit } = this.#init
-    const pages = inOrder(sources, forward, pageLimit, () => session.end())
-    return { peer, session, split, bound, pages }
+    const pages = inOrder(sources, forward, init.pageLimit, () => session.end())
+    return { session, node: { peerId: peer.peerId, split, bound }, pages }
   }
+}
 
-  /** The pipeline of one request: pages, verified, each once. */
-  #pages(
-    session: StoreSession,
-    network: NetworkConfig,
-    query: Omit<PageQuery, 'cursor'>,
-    node: NodePosition | undefined,
-    from: SourcePosition
-  ): AsyncGenerator<SourcePage> {
-    const { criteria, generations } = this.#init
-    const { timeStart, timeEnd } = criteria
-    const { last } = this.#position
-    const generation = generationOf(generations, node?.protocol)
-    const byHash = node !== undefined && generation?.strictOrder !== true
-    const byTime = !byHash || (generation?.filtersByTime === true && last?.time !== 0n)
-    const delivered = {
-      last: byTime ? last : undefined,
-      after: byHash ? from.after : undefined,
-      recent: this.#recent
-    }
-    return rawPipe(
-      () => rawPages(session, query, from.cursor),
-      eachOnce(session, { query, timeStart, timeEnd, derive: deriveFrom(network) }, delivered)
-    ) as AsyncGenerator<SourcePage>
-  }
-
-  /** What is asked for on whatever topics, going on at a time. */
-  #range(bound: bigint | undefined): Omit<PageQuery, 'cursor' | keyof SubQuery> {
-    const { criteria, forward, pageLimit, includeData } = this.#init
-    const { timeStart, timeEnd } = criteria
-    return {
-      timeStart: forward ? (bound ?? timeStart) : timeStart,
-      timeEnd: forward || bound === undefined || bound === MAX_TIME ? timeEnd : bound + 1n,
-      forward,
-      limit: pageLimit,
-      includeData,
-      messageHashes: []
-    }
+/** What is asked for on whatever topics, going on at a time. */
+function toRange(
+  { criteria, forward, pageLimit, includeData }: WalkInit,
+  bound: bigint | undefined
+): Omit<PageQuery, 'cursor' | keyof SubQuery> {
+  const { timeStart, timeEnd } = criteria
+  return {
+    timeStart: forward ? (bound ?? timeStart) : timeStart,
+    timeEnd: forward || bound === undefined || bound === MAX_TIME ? timeEnd : bound + 1n,
+    forward,
+    limit: pageLimit,
+    includeData,
+    messageHashes: []
   }
 }
 

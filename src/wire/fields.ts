@@ -7,7 +7,7 @@ type ScalarKind = 'bool' | 'uint32' | 'uint64' | 'int64' | 'sint64' | 'float' | 
 
 /** The fields of a message, by number: the name, what it holds, and whether it is repeated. */
 export interface Fields {
-  readonly [fieldNumber: number]: readonly [name: string, kind: FieldKind, isRepeated?: true]
+  readonly [fieldNumber: string]: readonly [name: string, kind: FieldKind, isRepeated?: true]
 }
 
 /**
@@ -35,13 +35,9 @@ export type FieldVisitor = (
  * @throws {@link InvalidMessageError} for truncation, a varint that is longer than it need be or than 64 bits, field number
  * 0, or a wire type that is not in use
  */
-export function visitFields(
-  bytes: Uint8Array,
-  visit: FieldVisitor,
-  from = 0,
-  to = bytes.length
-): void {
-  for (let position = from; position < to; ) {
+export function visitFields(bytes: Uint8Array, visit: FieldVisitor): void {
+  const to = bytes.length
+  for (let position = 0; position < to; ) {
     const tagEnd = varintEnd(bytes, position, to, 5)
     const tag = smallVarint(bytes, position, tagEnd)
     const fieldNumber = Math.floor(tag / 8)
@@ -82,39 +78,32 @@ export function visitFields(
 export function readFields<T>(
   bytes: Uint8Array,
   fields: Fields,
-  maxCount = DEFAULT_MAX_COUNT,
-  from = 0,
-  to = bytes.length
+  maxCount = DEFAULT_MAX_COUNT
 ): T {
   const message: Record<string, unknown> = {}
-  for (const fieldNumber in fields) {
-    const [name = '', , isRepeated] = fields[fieldNumber] ?? []
+  for (const [name, , isRepeated] of Object.values(fields)) {
     if (isRepeated) {
       message[name] = []
     }
   }
-  visitFields(
-    bytes,
-    (fieldNumber, wireType, start, end) => {
-      const field = fields[fieldNumber]
-      if (field === undefined || wireType !== toWireType(field[1])) {
-        return
-      }
-      const [name, kind] = field
-      const value =
-        typeof kind === 'function'
-          ? readFields(bytes, kind(), maxCount, start, end)
-          : readScalar(bytes, kind, start, end)
-      const list = message[name]
-      if (!Array.isArray(list)) {
-        message[name] = value
-      } else if (list.push(value) > maxCount) {
-        throw new LimitExceededError(`${name} occurs more than ${maxCount} times`, maxCount)
-      }
-    },
-    from,
-    to
-  )
+  visitFields(bytes, (fieldNumber, wireType, start, end) => {
+    const field = fields[fieldNumber]
+    if (field === undefined || wireType !== toWireType(field[1])) {
+      return
+    }
+    const [name, kind] = field
+    const content = bytes.subarray(start, end)
+    const value =
+      typeof kind === 'function'
+        ? readFields(content, kind(), maxCount)
+        : readScalar(content, kind)
+    const list = message[name]
+    if (!Array.isArray(list)) {
+      message[name] = value
+    } else if (list.push(value) > maxCount) {
+      throw new LimitExceededError(`${name} occurs more than ${maxCount} times`, maxCount)
+    }
+  })
   return message as T
 }
 
@@ -126,25 +115,25 @@ export function toWireType(kind: FieldKind): number {
   return kind === 'float' ? FIXED32 : VARINT
 }
 
-function readScalar(bytes: Uint8Array, kind: ScalarKind, start: number, end: number): unknown {
+function readScalar(bytes: Uint8Array, kind: ScalarKind): unknown {
   switch (kind) {
     case 'bytes':
-      return bytes.subarray(start, end)
+      return bytes
     case 'string':
-      return decodeText(bytes.subarray(start, end), 'a string')
+      return decodeText(bytes, 'a string')
     case 'uint32':
-      return smallVarint(bytes, start, end)
+      return smallVarint(bytes, 0, bytes.length)
     case 'float':
-      return new DataView(bytes.buffer, bytes.byteOffset + start).getFloat32(0, true)
+      return new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
     case 'bool': {
-      const value = smallVarint(bytes, start, end)
+      const value = smallVarint(bytes, 0, bytes.length)
       if (value > 1) {
         throw new InvalidMessageError('a boolean is neither 0 nor 1')
       }
       return value === 1
     }
     default: {
-      const value = varint(bytes, start, end)
+      const value = varint(bytes)
       if (kind === 'sint64') {
         return (value >> 1n) ^ -(value & 1n)
       }
@@ -154,10 +143,9 @@ function readScalar(bytes: Uint8Array, kind: ScalarKind, start: number, end: num
 }
 
 /** Seven bytes at a time fit into a number exactly. */
-function varint(bytes: Uint8Array, start: number, end: number): bigint {
-  const middle = Math.min(start + 7, end)
-  const low = BigInt(groups(bytes, start, middle))
-  return middle === end ? low : low | (BigInt(groups(bytes, middle, end)) << 49n)
+function varint(bytes: Uint8Array): bigint {
+  const high = bytes.length > 7 ? BigInt(groups(bytes, 7, bytes.length)) << 49n : 0n
+  return high | BigInt(groups(bytes, 0, Math.min(7, bytes.length)))
 }
 
 function groups(bytes: Uint8Array, start: number, end: number): number {
@@ -170,7 +158,7 @@ function groups(bytes: Uint8Array, start: number, end: number): number {
 
 /** The value of a varint of at most 32 bits; `end` as {@link varintEnd} gives it. */
 export function smallVarint(bytes: Uint8Array, start: number, end: number): number {
-  const value = end - start > 5 ? Number.POSITIVE_INFINITY : groups(bytes, start, end)
+  const value = end - start > 5 ? Infinity : groups(bytes, start, end)
   if (value > 0xffffffff) {
     throw new InvalidMessageError('varint is too long')
   }

@@ -59,11 +59,7 @@ export function encodeStoreQueryRequest(request: StoreQueryRequest): Uint8Array<
   return writeFields<EncodedStoreQueryRequest>(
     {
       ...request,
-      pubsubTopic: request.pubsubTopic || undefined,
-      contentTopics: [...request.contentTopics],
-      timeStart: request.timeStart,
-      timeEnd: request.timeEnd,
-      messageHashes: [...request.messageHashes]
+      pubsubTopic: request.pubsubTopic || undefined
     },
     StoreQueryRequestFields
   )
@@ -92,9 +88,9 @@ export function decodeStoreQueryRequest(bytes: Uint8Array, maxCount: number): St
 
 /** Encodes a response. A description is always written, be it empty: the reference client refuses an answer without. */
 export function encodeStoreQueryResponse(response: StoreQueryResponse): Uint8Array<ArrayBuffer> {
-  const { statusDesc = '', messages } = response
+  const { statusDesc = '' } = response
   return writeFields<EncodedStoreQueryResponse>(
-    { ...response, statusDesc, messages: [...messages] },
+    { ...response, statusDesc },
     StoreQueryResponseFields
   )
 }

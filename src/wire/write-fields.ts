@@ -1,6 +1,11 @@
 import { writer as createWriter, type Writer } from 'protons-runtime'
 import { type Fields, toWireType } from './fields.ts'
 
+/** What a message is written from: it is only read, its lists too. */
+type Written<T> = {
+  readonly [Name in keyof T]?: T[Name] extends (infer Item)[] ? readonly Item[] : T[Name]
+}
+
 /**
  * Writes a message of the given fields, in the order of their numbers; what is undefined is left out. The table does for all
  * messages what protons writes out for each.
@@ -8,7 +13,7 @@ import { type Fields, toWireType } from './fields.ts'
  * @returns bytes in a buffer of their own
  */
 export function writeFields<T extends object>(
-  message: Partial<T>,
+  message: Written<T>,
   fields: Fields
 ): Uint8Array<ArrayBuffer> {
   const writer = createWriter()
@@ -18,8 +23,7 @@ export function writeFields<T extends object>(
 }
 
 function append(writer: Writer, message: object, fields: Fields): void {
-  for (const fieldNumber in fields) {
-    const [name = '', kind = 'bytes'] = fields[fieldNumber] ?? []
+  for (const [fieldNumber, [name, kind]] of Object.entries(fields)) {
     const given = (message as Record<string, unknown>)[name] ?? []
     for (const value of Array.isArray(given) ? given : [given]) {
       writer.uint32(Number(fieldNumber) * 8 + toWireType(kind))
