@@ -85,10 +85,7 @@ export function toShard(
     throw new InvalidArgumentError(parameter, `is of generation ${generation}; only 0 is specified`)
   }
   const digest = sha256(encodeText(application + version))
-  const last = new DataView(digest.buffer, digest.byteOffset, digest.length).getBigUint64(
-    digest.length - 8
-  )
-  return Number(last % BigInt(shardCount))
+  return Number(new DataView(digest.buffer).getBigUint64(digest.length - 8) % BigInt(shardCount))
 }
 
 /** The pubsub topic of a shard, `/waku/2/rs/{clusterId}/{shard}`. */

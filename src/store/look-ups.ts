@@ -4,7 +4,7 @@ import { assertTimeoutMs, withDeadline } from '../lib/deadline.ts'
 import { MESSAGE_HASH_BYTES } from '../message/message-hash.ts'
 import { type LookupInit, lookUp, MAX_HASHES_PER_REQUEST } from './lookup.ts'
 import { STORE_DEFAULTS } from './options.ts'
-import type { StoredMessage } from './page.ts'
+import type { Row, StoredMessage } from './page.ts'
 
 /** How to look up any number of hashes. */
 export interface FindInit extends LookupInit {
@@ -45,30 +45,23 @@ async function* findAll(
   init: FindInit,
   hashes: readonly Uint8Array<ArrayBuffer>[]
 ): AsyncGenerator<StoredMessage> {
-  const { within } = init
   for (let index = 0; index < hashes.length; index += MAX_HASHES_PER_REQUEST) {
     const batch = hashes.slice(index, index + MAX_HASHES_PER_REQUEST)
-    let found: AsyncIterable<StoredMessage> | readonly StoredMessage[]
+    let rows: readonly Row[]
     try {
-      const rows = await withDeadline(
-        'look-up',
-        init,
-        STORE_DEFAULTS.timeoutMs,
-        async (signal) => {
-          await init.servicePeers.network(signal)
-          return await lookUp(init, batch, init.includeData, signal)
-        }
-      )
-      found = rows.map(({ message }) => message)
+      rows = await withDeadline('look-up', init, STORE_DEFAULTS.timeoutMs, async (signal) => {
+        await init.servicePeers.network(signal)
+        return await lookUp(init, batch, init.includeData, signal)
+      })
     } catch (error) {
-      if (within === undefined || !isUnsupported(error)) {
+      if (init.within === undefined || !isUnsupported(error)) {
         throw error
       }
       // Before store-query 3.0.0: the stretch of history that holds them is searched, once for all that are left.
-      found = among(within, hashes.slice(index))
-      index = hashes.length
+      yield* among(init.within, hashes.slice(index))
+      return
     }
-    for await (const message of found) {
+    for (const { message } of rows) {
       init.signal?.throwIfAborted()
       yield message
     }

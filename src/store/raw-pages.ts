@@ -8,41 +8,32 @@ export interface AskedPage {
   readonly asked: Uint8Array<ArrayBuffer> | undefined
 }
 
-/** First stage: the pages of one request, one after the other, each asked for when it is pulled. */
+/**
+ * First stage: the pages of one request, one after the other, each asked for when it is pulled. That the cursors repeat shows,
+ * whatever the length of the loop, from one remembered cursor (Brent).
+ */
 export async function* rawPages(
   session: StoreSession,
   query: Omit<PageQuery, 'cursor'>,
   start: Uint8Array<ArrayBuffer> | undefined
 ): AsyncGenerator<AskedPage> {
-  const loop = new LoopDetector()
-  for (let cursor = start; ; ) {
+  let cursor = start
+  let remembered: Uint8Array | undefined
+  let steps = 0
+  for (let power = 1; ; ) {
     const page = await session.ask({ ...query, cursor })
     yield { page, asked: cursor }
     if (page.completeness !== 'more') {
       return
     }
-    if (isSame(page.cursor, cursor) || loop.closes(page.cursor)) {
+    if (isSame(page.cursor, cursor) || isSame(page.cursor, remembered)) {
       throw session.violation('cursor', 'the cursor does not move on')
     }
     cursor = page.cursor
-  }
-}
-
-/** Finds out that a sequence of cursors repeats, whatever the length of the loop, from one remembered cursor (Brent). */
-class LoopDetector {
-  #remembered: Uint8Array | undefined
-  #steps = 0
-  #power = 1
-
-  closes(cursor: Uint8Array | undefined): boolean {
-    if (isSame(cursor, this.#remembered)) {
-      return true
+    if (++steps === power) {
+      remembered = cursor
+      power *= 2
+      steps = 0
     }
-    if (++this.#steps === this.#power) {
-      this.#remembered = cursor
-      this.#power *= 2
-      this.#steps = 0
-    }
-    return false
   }
 }
