@@ -1,5 +1,4 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { compare } from 'uint8arrays/compare'
 import { InvalidArgumentError } from '../errors.ts'
 
 /** Lower-case hexadecimal text of some bytes. */
@@ -20,9 +19,7 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Negative, zero or positive as `a` sorts before, with, or after `b`, byte by byte. */
-export function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  return compare(a, b)
-}
+export { compare as compareBytes } from 'uint8arrays/compare'
 
 /** A copy, which a caller that changes its bytes does not change; what is no bytes is left for a check to find. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -111,11 +111,12 @@ class Window {
    */
   advance(): bigint {
     const now = this.#now()
-    const mark = this.newest === undefined || this.newest < now ? this.newest : now
-    if (mark !== undefined && mark - this.#overlap > this.#from) {
-      this.#from = mark - this.#overlap
+    const { newest = this.#from } = this
+    const from = (newest < now ? newest : now) - this.#overlap
+    if (from > this.#from) {
+      this.#from = from
       for (const [key, time] of this.#seen) {
-        if (time < this.#from) {
+        if (time < from) {
           this.#seen.delete(key)
         } else if (time <= now) {
           break // What came late stands behind newer ones, and goes when its turn has come.

@@ -99,7 +99,6 @@ async function ask(
     includeData,
     messageHashes: hashes
   }
-  const expected = { query, derive: () => undefined }
   const missing = new Set(hashes.map(toHex))
   const rows: Row[] = []
   // A node whose pages are smaller takes several; no more than one for each hash, if it is honest.
@@ -108,7 +107,7 @@ async function ask(
     const stated = page.entries.filter(
       ({ messageHash }) => messageHash !== undefined && missing.delete(toHex(messageHash))
     )
-    const found = verify(session, expected, stated)
+    const found = verify(session, { query }, stated)
     rows.push(...found.rows)
     session.reportRejected(found.rejected)
     if (missing.size === 0) {

@@ -146,10 +146,10 @@ export class StoreClient {
     if (overlapMs === Infinity) {
       throw new InvalidArgumentError('overlapMs', 'must be finite')
     }
-    if ('timeEnd' in criteria && criteria.timeEnd !== undefined) {
+    const { timeStart = fromMilliseconds(this.#now()), timeEnd } = toCriteria(criteria)
+    if (timeEnd !== undefined) {
       throw new InvalidArgumentError('criteria.timeEnd', 'has no meaning in a tail')
     }
-    const { timeStart = fromMilliseconds(this.#now()) } = toCriteria(criteria)
     const query = (
       from: bigint,
       position?: string,

@@ -2,6 +2,7 @@ import { InvalidMessageError } from '../errors.ts'
 import { toHex } from '../lib/bytes.ts'
 import type { WakuMessage } from '../message/message.ts'
 import { messageHash as computeHash } from '../message/message-hash.ts'
+import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
 import { decodeWakuMessage } from '../wire/message.ts'
 import type { PageQuery, RawEntry } from './generation.ts'
 import { isSame } from './legacy.ts'
@@ -13,8 +14,8 @@ export interface Expectation {
   readonly query: Omit<PageQuery, 'limit' | 'messageHashes'>
   readonly timeStart?: bigint
   readonly timeEnd?: bigint
-  /** The pubsub topic of a content topic, for generations that do not send it. */
-  readonly derive: (contentTopic: string) => string | undefined
+  /** Where the pubsub topic is derived from, for generations that do not send it. */
+  readonly network?: NetworkConfig
 }
 
 /**
@@ -64,7 +65,7 @@ function judge(
   }
   const { generation } = session
   const { contentTopics, pubsubTopic: asked } = expected.query
-  const pubsubTopic = entry.pubsubTopic ?? asked ?? expected.derive(message.contentTopic)
+  const pubsubTopic = entry.pubsubTopic ?? asked ?? derive(message.contentTopic, expected.network)
   if (pubsubTopic === undefined) {
     return reject(entry, 'undecodable', 'its pubsub topic is not known')
   }
@@ -92,6 +93,14 @@ function judge(
     }
   }
   return { message: { ...message, messageHash, pubsubTopic }, time, tie }
+}
+
+function derive(contentTopic: string, network: NetworkConfig | undefined): string | undefined {
+  try {
+    return network && toPubsubTopic(contentTopic, network)
+  } catch {
+    return undefined
+  }
 }
 
 /**

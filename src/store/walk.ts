@@ -2,7 +2,7 @@ import { rawPipe } from 'it-pipe'
 import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { type NetworkConfig, toPubsubTopic } from '../message/topics.ts'
+import type { NetworkConfig } from '../message/topics.ts'
 import type { ServicePeer } from '../transport/service-peers.ts'
 import { canGoOnByTime, chooseStep } from './choice.ts'
 import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
@@ -179,7 +179,7 @@ class Walk {
       }
       const pages = rawPipe(
         () => rawPages(session, query, from.cursor),
-        eachOnce(session, { ...criteria, query, derive: deriveFrom(network) }, delivered)
+        eachOnce(session, { ...criteria, query, network }, delivered)
       ) as AsyncGenerator<SourcePage>
       return { from, pages }
     })
@@ -217,28 +217,19 @@ export function toLast(
   }
   const { time, tie } = final
   const first = rows.findLastIndex((row) => row.time !== time) + 1
-  const carried = first === 0 && before?.time === time ? before : undefined
-  const hashes = rows.slice(first).map(({ message }) => message.messageHash)
-  const known = carried === undefined ? hashes : carried.hashes && [...carried.hashes, ...hashes]
-  const isShort = known !== undefined && known.length <= MAX_HASHES_OF_ONE_TIME
-  if (isShort) {
-    return { time, tie, protocol, hashes: known }
+  const carried: Pick<LastDelivered, 'hashes' | 'beyond'> =
+    first === 0 && before?.time === time ? before : { hashes: [] }
+  const hashes = [
+    ...(carried.hashes ?? carried.beyond ?? []),
+    ...rows.slice(first).map(({ message }) => message.messageHash)
+  ]
+  if (carried.hashes !== undefined && hashes.length <= MAX_HASHES_OF_ONE_TIME) {
+    return { time, tie, protocol, hashes }
   }
   // The tie of store-query 3 is the hash: what another node gave beyond it before is told by that.
   const sign = forward ? 1 : -1
-  const beyond = [...(carried?.hashes ?? carried?.beyond ?? []), ...hashes].filter(
+  const beyond = hashes.filter(
     (hash) => hash.length === tie.length && compareBytes(hash, tie) * sign > 0
   )
-  const isKept = beyond.length > 0 && beyond.length <= MAX_HASHES_OF_ONE_TIME
-  return { time, tie, protocol, ...(isKept ? { beyond } : undefined) }
-}
-
-function deriveFrom(network: NetworkConfig): (contentTopic: string) => string | undefined {
-  return (contentTopic) => {
-    try {
-      return toPubsubTopic(contentTopic, network)
-    } catch {
-      return undefined
-    }
-  }
+  return { time, tie, protocol, ...(beyond.length <= MAX_HASHES_OF_ONE_TIME ? { beyond } : undefined) }
 }

@@ -158,7 +158,7 @@ function groups(bytes: Uint8Array, start: number, end: number): number {
 
 /** The value of a varint of at most 32 bits; `end` as {@link varintEnd} gives it. */
 export function smallVarint(bytes: Uint8Array, start: number, end: number): number {
-  const value = end - start > 5 ? Infinity : groups(bytes, start, end)
+  const value = groups(bytes, start, end)
   if (value > 0xffffffff) {
     throw new InvalidMessageError('varint is too long')
   }
