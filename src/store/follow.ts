@@ -19,8 +19,7 @@ export interface FollowInit {
   /** All messages from a time on, oldest first, or those after a position among them. */
   readonly query: (
     timeStart: bigint,
-    position: string | undefined,
-    onProgress: (event: StoreProgress) => void
+    position: string | undefined
   ) => AsyncIterable<StoredMessage>
   readonly timeStart: bigint
   readonly intervalMs: number
@@ -47,8 +46,7 @@ export async function* follow(init: FollowInit): AsyncGenerator<StoredMessage> {
   for (;;) {
     let pauseMs = init.intervalMs
     try {
-      const query = init.query(from, position, (event) => report(init.onProgress, event))
-      for await (const message of query) {
+      for await (const message of init.query(from, position)) {
         if (window.add(message)) {
           yield message
         }

@@ -18,7 +18,7 @@ import {
   type StoreClientInit,
   type WalkOptions
 } from './options.ts'
-import type { MessagePage, StoredMessage, StoreProgress } from './page.ts'
+import type { MessagePage, StoredMessage } from './page.ts'
 import { decodePosition } from './position.ts'
 import { STORE_BETA4 } from './store-beta4.ts'
 import { STORE_QUERY_3 } from './store-query-3.ts'
@@ -150,14 +150,10 @@ export class StoreClient {
     if (timeEnd !== undefined) {
       throw new InvalidArgumentError('criteria.timeEnd', 'has no meaning in a tail')
     }
-    const query = (
-      from: bigint,
-      position?: string,
-      onProgress?: (event: StoreProgress) => void
-    ): AsyncGenerator<StoredMessage> =>
+    const query = (from: bigint, position?: string): AsyncGenerator<StoredMessage> =>
       this.query(
         { ...criteria, timeStart: from },
-        { ...walkOptions, direction: 'forward', position, onProgress }
+        { ...walkOptions, direction: 'forward', position }
       )
     query(timeStart) // checks the rest before any I/O
     return follow({

@@ -82,14 +82,11 @@ function judge(
   const { time, tie } = generation.orderKey(message, messageHash)
   // In the older generations a message without a time stands at that of its arrival, which is not sent.
   if (time !== 0n || generation.strictOrder) {
-    const { timeStart = time, timeEnd } = expected
-    if (time < timeStart || (timeEnd !== undefined && time > timeEnd)) {
-      return generation.filtersByTime
+    const { timeStart = time, timeEnd = time + 1n } = expected
+    if (time < timeStart || time >= timeEnd) {
+      return generation.filtersByTime && time !== timeEnd
         ? reject(entry, 'foreign', 'it is of another time')
         : undefined
-    }
-    if (time === timeEnd) {
-      return undefined
     }
   }
   return { message: { ...message, messageHash, pubsubTopic }, time, tie }
