@@ -1,15 +1,16 @@
+import type { Completeness } from './generation.ts'
 import type { RejectedEntry, Row, SourcePage } from './page.ts'
 import type { SourcePosition } from './position.ts'
 import { compareKeys } from './transforms.ts'
 
 /** How a walk of several requests ends: as the first of these that one of them says. */
-const END_ORDER = ['more', 'unverifiable'] as const
+const ENDS = ['more', 'unverifiable'] as const
 
 /** A stretch of the merged walk, in the order of walking, and where each request stands after it. */
 export interface MergedPage {
   readonly rows: readonly Row[]
   readonly rejected: readonly RejectedEntry[]
-  readonly completeness: SourcePage['completeness']
+  readonly completeness: Completeness
   readonly positions: readonly SourcePosition[]
 }
 
@@ -20,50 +21,42 @@ export interface MergeInput {
 }
 
 /** A request with the page that is being used up. */
-class Source {
-  /** The next row; undefined if a page has to be fetched, or nothing is left. */
-  head: Row | undefined
-  readonly #pages: AsyncIterator<SourcePage>
-  #page: SourcePage
-  #index = 0
+interface Source {
+  readonly pages: AsyncIterator<SourcePage>
+  page: SourcePage
+  index: number
+}
 
-  constructor({ from, pages }: MergeInput) {
-    this.#pages = pages[Symbol.asyncIterator]()
-    this.#page = { rows: [], rejected: [], completeness: 'more', start: from, end: from }
-  }
+/** The next row; undefined if a page has to be fetched, or nothing is left. */
+function headOf({ page, index }: Source): Row | undefined {
+  return page.rows[index]
+}
 
-  /** How it ended; `more` as long as a row is left. */
-  get completeness(): SourcePage['completeness'] {
-    return this.head === undefined ? this.#page.completeness : 'more'
-  }
+/** How it ended; `more` as long as a row is left. */
+function completenessOf(source: Source): Completeness {
+  return headOf(source) === undefined ? source.page.completeness : 'more'
+}
 
-  /** Where to go on: after the page if it is used up, else in the middle of it. */
-  get position(): SourcePosition {
-    const { rows, start, end } = this.#page
-    if (this.head === undefined) {
-      return end
-    }
-    return this.#index === 0
-      ? start
-      : { ...start, after: rows[this.#index - 1]?.message.messageHash }
-  }
+/** True if nobody knows what comes next of it. */
+function needsPage({ page, index }: Source): boolean {
+  return page.completeness === 'more' && index === page.rows.length
+}
 
-  take(): void {
-    this.head = this.#page.rows[++this.#index]
+/** Where to go on: after the page if it is used up, else in the middle of it. */
+function positionOf({ page, index }: Source): SourcePosition {
+  const { rows, start, end } = page
+  if (index === rows.length) {
+    return end
   }
+  return index === 0 ? start : { ...start, after: rows[index - 1]?.message.messageHash }
+}
 
-  /** Fetches the next page; returns what it has that is not delivered. */
-  async fetch(): Promise<readonly RejectedEntry[]> {
-    const { value } = (await this.#pages.next()) as IteratorYieldResult<SourcePage>
-    this.#page = value
-    this.#index = 0
-    this.head = value.rows[0]
-    return value.rejected
-  }
-
-  async close(): Promise<void> {
-    await this.#pages.return?.()
-  }
+/** Fetches the next page; returns what it has that is not delivered. */
+async function fetchPage(source: Source): Promise<readonly RejectedEntry[]> {
+  const { value } = (await source.pages.next()) as IteratorYieldResult<SourcePage>
+  source.page = value
+  source.index = 0
+  return value.rejected
 }
 
 /**
@@ -78,29 +71,26 @@ export async function* inOrder(
   limit: number,
   stop: () => void
 ): AsyncGenerator<MergedPage> {
-  const all = sources.map((source) => new Source(source))
+  const all = sources.map(({ from, pages }): Source => ({
+    pages: pages[Symbol.asyncIterator](),
+    page: { rows: [], rejected: [], completeness: 'more', start: from, end: from },
+    index: 0
+  }))
   try {
     for (;;) {
-      const empty = all.filter(needsPage)
-      const rejected = (await Promise.all(empty.map((source) => source.fetch()))).flat()
+      const rejected = (await Promise.all(all.filter(needsPage).map(fetchPage))).flat()
       const rows = takeInOrder(all, forward, limit)
-      const ends = all.map((source) => source.completeness)
-      const completeness =
-        END_ORDER.find((end) => ends.includes(end)) ?? 'complete'
-      yield { rows, rejected, completeness, positions: all.map(({ position }) => position) }
+      const ends = all.map(completenessOf)
+      const completeness = ENDS.find((end) => ends.includes(end)) ?? 'complete'
+      yield { rows, rejected, completeness, positions: all.map(positionOf) }
       if (completeness !== 'more') {
         return
       }
     }
   } finally {
     stop()
-    await Promise.all(all.map((source) => source.close()))
+    await Promise.all(all.map(({ pages }) => pages.return?.()))
   }
-}
-
-/** True if nobody knows what comes next of it. */
-function needsPage({ head, completeness }: Source): boolean {
-  return head === undefined && completeness === 'more'
 }
 
 /** Takes rows as long as each request that is not done has one to compare. */
@@ -109,16 +99,19 @@ function takeInOrder(all: readonly Source[], forward: boolean, limit: number): R
   const rows: Row[] = []
   while (rows.length < limit && !all.some(needsPage)) {
     let first: Source | undefined
+    let row: Row | undefined
     for (const source of all) {
-      if (source.head !== undefined && (first?.head === undefined || compareKeys(source.head, first.head) * sign < 0)) {
+      const head = headOf(source)
+      if (head !== undefined && (row === undefined || compareKeys(head, row) * sign < 0)) {
         first = source
+        row = head
       }
     }
-    if (first?.head === undefined) {
+    if (first === undefined || row === undefined) {
       break
     }
-    rows.push(first.head)
-    first.take()
+    rows.push(row)
+    first.index++
   }
   return rows
 }

@@ -1,5 +1,5 @@
 import { compareBytes, toHex } from '../lib/bytes.ts'
-import type { OrderKey } from './generation.ts'
+import type { OrderKey, StoreGeneration } from './generation.ts'
 import { isSame } from './legacy.ts'
 import type { RejectedEntry, Row, SourcePage } from './page.ts'
 import type { LastDelivered, SourcePosition } from './position.ts'
@@ -55,18 +55,54 @@ export interface Delivered {
 
 /** Second stage: entries are verified, and each message comes once, in the order of the generation. */
 export function eachOnce(session: StoreSession, expected: Expectation, delivered: Delivered) {
+  const sign = expected.query.forward ? 1 : -1
   return async function* (pages: AsyncIterable<AskedPage>): AsyncGenerator<SourcePage> {
-    const sieve = new Sieve(session, expected.query.forward ? 1 : -1, delivered)
+    const takes = createOrderCheck(session, sign)
+    /** After which row it goes on; undefined once that has been found. */
+    let { after } = delivered
+    let passedOver = 0
     let emptyPages = 0
     let uselessPages = 0
+
+    /** The node has lost it, or never had it. */
+    const assertFound = (): void => {
+      if (after !== undefined) {
+        throw session.violation('position', 'what was read last is there no more')
+      }
+    }
+    const wasDelivered = (row: Row): boolean => {
+      if (after === undefined) {
+        return isDelivered(row, session.generation, sign, delivered)
+      }
+      if (isSame(row.message.messageHash, after)) {
+        after = undefined
+      } else if (++passedOver > MAX_PASSED_OVER) {
+        assertFound()
+      }
+      return true
+    }
+
+    let earlier: readonly Row[] = []
     for await (const { page, asked } of pages) {
       const { entries, completeness, cursor } = page
       const { rows: found, rejected } = verify(session, expected, entries)
+      if (!expected.query.forward) {
+        found.reverse()
+      }
+      const start = { cursor: asked, after }
       const duplicates: RejectedEntry[] = []
-      const start = { cursor: asked, after: sieve.after }
-      const rows = sieve.pass(expected.query.forward ? found : found.reverse(), duplicates)
+      const together = [...earlier, ...found]
+      const rows = found.filter((row) => {
+        const isNew = takes(row, together)
+        if (!isNew) {
+          const { messageHash } = row.message
+          duplicates.push({ reason: 'duplicate', messageHash, detail: 'it came before' })
+        }
+        return isNew && !wasDelivered(row)
+      })
+      earlier = found
       rejected.push(...duplicates)
-      let end: SourcePosition = { cursor, after: sieve.after }
+      let end: SourcePosition = { cursor, after }
       if (completeness === 'more') {
         emptyPages = entries.length > duplicates.length ? 0 : emptyPages + 1
         uselessPages = entries.length > rejected.length ? 0 : uselessPages + 1
@@ -74,7 +110,7 @@ export function eachOnce(session: StoreSession, expected: Expectation, delivered
           throw session.violation('no-progress', `${uselessPages} pages in a row hold nothing new`)
         }
       } else {
-        sieve.assertFound()
+        assertFound()
         end = { cursor: asked, after: rows.at(-1)?.message.messageHash ?? start.after }
       }
       yield { rows, rejected, completeness, start, end }
@@ -82,90 +118,44 @@ export function eachOnce(session: StoreSession, expected: Expectation, delivered
   }
 }
 
-/** Lets each row through once, and sees that rows follow one another, as far as the generation's order is known here. */
-class Sieve {
-  /** After which row it goes on; undefined once that has been found. */
-  after: Uint8Array<ArrayBuffer> | undefined
-  readonly #session: StoreSession
-  readonly #sign: number
-  readonly #delivered: Delivered
-  readonly #seen = new RecentHashes()
-  #passedOver = 0
-  #before: Row | undefined
-  #earlier: readonly Row[] = []
+function isDelivered(
+  row: Row,
+  { strictOrder }: StoreGeneration,
+  sign: number,
+  { last, recent }: Delivered
+): boolean {
+  return (
+    (!strictOrder && recent.has(row.message.messageHash)) ||
+    (last !== undefined &&
+      // Of the time of arrival, by which a message without a time is ordered, nothing is known.
+      (row.time !== 0n || last.time === 0n || strictOrder) &&
+      isBehind(row, last, sign))
+  )
+}
 
-  constructor(session: StoreSession, sign: number, delivered: Delivered) {
-    this.#session = session
-    this.#sign = sign
-    this.#delivered = delivered
-    this.after = delivered.after
-  }
-
-  /**
-   * The rows of the next page that were not delivered before.
-   *
-   * @param duplicates - gets those that came before in this request
-   */
-  pass(rows: readonly Row[], duplicates: RejectedEntry[]): Row[] {
-    const together = [...this.#earlier, ...rows]
-    this.#earlier = rows
-    return rows.filter((row) => {
-      const { messageHash } = row.message
-      const isNew = this.#takes(row, together)
-      if (!isNew) {
-        duplicates.push({ reason: 'duplicate', messageHash, detail: 'it came before' })
-      }
-      return isNew && !this.#wasDelivered(row)
-    })
-  }
-
-  /** The node has lost it, or never had it. */
-  assertFound(): void {
-    if (this.after !== undefined) {
-      throw this.#session.violation('position', 'what was read last is there no more')
-    }
-  }
-
-  #wasDelivered(row: Row): boolean {
-    const { messageHash } = row.message
-    const { last, recent } = this.#delivered
-    if (this.after !== undefined) {
-      if (isSame(messageHash, this.after)) {
-        this.after = undefined
-      } else if (++this.#passedOver > MAX_PASSED_OVER) {
-        this.assertFound()
-      }
-      return true
-    }
-    const { strictOrder } = this.#session.generation
-    return (
-      (!strictOrder && recent.has(messageHash)) ||
-      (last !== undefined &&
-        // Of the time of arrival, by which a message without a time is ordered, nothing is known.
-        (row.time !== 0n || last.time === 0n || strictOrder) &&
-        isBehind(row, last, this.#sign))
-    )
-  }
-
+/** Checks that rows follow one another, as far as the generation's order is known here. */
+function createOrderCheck(session: StoreSession, sign: number) {
+  const seen = new RecentHashes()
+  let before: Row | undefined
   /** False for a row that came before; `together`: the rows of this page and the one before it. */
-  #takes(row: Row, together: readonly Row[]): boolean {
-    const { strictOrder, filtersByTime } = this.#session.generation
+  return (row: Row, together: readonly Row[]): boolean => {
+    const { strictOrder, filtersByTime } = session.generation
     const { messageHash } = row.message
-    if (!strictOrder && !this.#seen.add(messageHash)) {
+    if (!strictOrder && !seen.add(messageHash)) {
       return false
     }
     // Of the time of arrival, by which a message without a time is ordered, nothing is known.
     if (strictOrder || (filtersByTime && row.time !== 0n)) {
       const compare = strictOrder ? compareKeys : compareTimes
-      const step = this.#before === undefined ? 1 : compare(row, this.#before) * this.#sign
+      const step = before === undefined ? 1 : compare(row, before) * sign
       if (step < 0 || (step === 0 && strictOrder)) {
         const same = together.filter((other) => isSame(other.message.messageHash, messageHash))
         if (!strictOrder || same.length < 2) {
-          throw this.#session.violation('order', 'messages are not in order')
+          throw session.violation('order', 'messages are not in order')
         }
         return false
       }
-      this.#before = row
+      before = row
     }
     return true
   }
