@@ -40,15 +40,18 @@ export async function* walk(init: WalkInit): AsyncGenerator<MessagePage> {
   const { signal, pageTimeoutMs } = init
   try {
     for (;;) {
+      const failures = new Failures(init)
       let page: MessagePage
       try {
-        page = await withDeadline('query', { signal }, pageTimeoutMs, (inner) => state.next(inner))
+        page = await withDeadline('query', { signal }, pageTimeoutMs, (inner) =>
+          state.next(failures, inner)
+        )
       } catch (error) {
         signal?.throwIfAborted()
         if (hasErrorCode(error, 'ERR_INVALID_ARGUMENT')) {
           throw error
         }
-        throw new IncompleteHistoryError(encodePosition(state.resumable), error)
+        throw new IncompleteHistoryError(encodePosition(state.resumable(failures)), error)
       }
       yield page
       if (page.completeness !== 'more') {
@@ -73,20 +76,17 @@ class Walk {
   readonly #recent = new RecentHashes()
   #position: WalkPosition
   #leg: Leg | undefined
-  /** Since the last page. */
-  #failures: Failures
 
   constructor(init: WalkInit) {
     this.#init = init
     this.#position = init.position
-    this.#failures = new Failures(init)
   }
 
   /** From where to go on: with the node's cursors, unless they are of no use. */
-  get resumable(): WalkPosition {
+  resumable(failures: Failures): WalkPosition {
     const { node, last } = this.#position
     const generation = generationOf(this.#init.generations, node?.protocol)
-    const isSpoilt = node !== undefined && this.#failures.spoilCursorOf(node)
+    const isSpoilt = node !== undefined && failures.spoilCursorOf(node)
     return isSpoilt && (last === undefined || canGoOnByTime(generation, last))
       ? { ...this.#position, node: undefined }
       : this.#position
@@ -96,17 +96,20 @@ class Walk {
     await this.#leg?.pages.return(undefined)
   }
 
-  /** The next page that holds something or is the last one, from whichever node gives it. */
-  async next(signal: AbortSignal): Promise<MessagePage> {
-    this.#failures = new Failures(this.#init)
+  /**
+   * The next page that holds something or is the last one, from whichever node gives it.
+   *
+   * @param failures - since the last page
+   */
+  async next(failures: Failures, signal: AbortSignal): Promise<MessagePage> {
     const network = await this.#init.servicePeers.network(signal)
     for (;;) {
       if (this.#leg === undefined) {
         await this.#init.servicePeers.reach?.(signal)
         try {
-          this.#leg = this.#begin(network)
+          this.#leg = this.#begin(network, failures)
         } catch (error) {
-          await this.#failures.bear(error, signal)
+          await failures.bear(error, signal)
           continue
         }
       }
@@ -120,7 +123,7 @@ class Walk {
         }
       } catch (error) {
         this.#leg = undefined
-        this.#failures.add(leg.node, error, signal)
+        failures.add(leg.node, error, signal)
       }
     }
   }
@@ -129,7 +132,7 @@ class Walk {
     const { generation } = session
     const { protocol } = generation
     this.#position = {
-      digest: this.#position.digest,
+      ...this.#position,
       node: { ...node, protocol, sources: positions },
       last: toLast(rows, protocol, this.#position.last, this.#init.forward)
     }
@@ -154,14 +157,14 @@ class Walk {
   }
 
   /** Turns to a node: the one that holds the cursors, else by time to another one. */
-  #begin(network: NetworkConfig): Leg {
+  #begin(network: NetworkConfig, failures: Failures): Leg {
     const init = this.#init
     const { criteria, servicePeers, forward } = init
     const { last } = this.#position
     const subQueries = toSubQueries(criteria, network)
     const split = digestSplit(subQueries)
     const candidates = servicePeers.candidates(protocolsOf(init.generations))
-    const step = chooseStep({ ...init, candidates, split }, this.#position, this.#failures)
+    const step = chooseStep({ ...init, candidates, split }, this.#position, failures)
     const { peer, node } = step
     const session = new StoreSession({ ...init, ...step })
     const bound = node === undefined ? last?.time : node.bound
