@@ -17,10 +17,7 @@ export type FollowProgress =
 /** Everything that a tail depends on. */
 export interface FollowInit {
   /** All messages from a time on, oldest first, or those after a position among them. */
-  readonly query: (
-    timeStart: bigint,
-    position: string | undefined
-  ) => AsyncIterable<StoredMessage>
+  readonly query: (timeStart: bigint, position: string | undefined) => AsyncIterable<StoredMessage>
   readonly timeStart: bigint
   readonly intervalMs: number
   readonly overlapMs: number

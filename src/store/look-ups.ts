@@ -21,10 +21,7 @@ export interface FindInit extends LookupInit {
  *
  * @throws {@link InvalidArgumentError} at once; what {@link lookUp} throws when it is pulled
  */
-export function find(
-  init: FindInit,
-  hashes: readonly Uint8Array[]
-): AsyncGenerator<StoredMessage> {
+export function find(init: FindInit, hashes: readonly Uint8Array[]): AsyncGenerator<StoredMessage> {
   if (!Array.isArray(hashes)) {
     throw new InvalidArgumentError('hashes', 'must be an array')
   }

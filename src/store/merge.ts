@@ -71,11 +71,13 @@ export async function* inOrder(
   limit: number,
   stop: () => void
 ): AsyncGenerator<MergedPage> {
-  const all = sources.map(({ from, pages }): Source => ({
-    pages: pages[Symbol.asyncIterator](),
-    page: { rows: [], rejected: [], completeness: 'more', start: from, end: from },
-    index: 0
-  }))
+  const all = sources.map(
+    ({ from, pages }): Source => ({
+      pages: pages[Symbol.asyncIterator](),
+      page: { rows: [], rejected: [], completeness: 'more', start: from, end: from },
+      index: 0
+    })
+  )
   try {
     for (;;) {
       const rejected = (await Promise.all(all.filter(needsPage).map(fetchPage))).flat()
@@ -89,7 +91,7 @@ export async function* inOrder(
     }
   } finally {
     stop()
-    await Promise.all(all.map(({ pages }) => pages.return?.()))
+    await Promise.all(all.map(async ({ pages }) => await pages.return?.()))
   }
 }
 

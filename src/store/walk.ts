@@ -3,7 +3,6 @@ import { hasErrorCode, IncompleteHistoryError } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import type { NetworkConfig } from '../message/topics.ts'
-import type { ServicePeer } from '../transport/service-peers.ts'
 import { canGoOnByTime, chooseStep } from './choice.ts'
 import { digestSplit, type SubQuery, toSubQueries } from './criteria.ts'
 import { Failures } from './failures.ts'
@@ -14,7 +13,6 @@ import {
   encodePosition,
   type LastDelivered,
   type NodePosition,
-  type SourcePosition,
   type WalkPosition
 } from './position.ts'
 import { rawPages } from './raw-pages.ts'
@@ -36,22 +34,71 @@ export const MAX_TIME = 2n ** 63n - 1n
  * @throws the signal's own reason
  */
 export async function* walk(init: WalkInit): AsyncGenerator<MessagePage> {
-  const state = new Walk(init)
-  const { signal, pageTimeoutMs } = init
+  const { signal, pageTimeoutMs, forward } = init
+  const recent = new RecentHashes()
+  let { position } = init
+  let leg = undefined as Leg | undefined
+
+  /** The next page that holds something or is the last one, from whichever node gives it. */
+  const next = async (failures: Failures, inner: AbortSignal): Promise<MessagePage> => {
+    const network = await init.servicePeers.network(inner)
+    for (;;) {
+      if (leg === undefined) {
+        await init.servicePeers.reach?.(inner)
+        try {
+          leg = begin(init, network, position, recent, failures)
+        } catch (error) {
+          await failures.bear(error, inner)
+          continue
+        }
+      }
+      const { session, node, pages } = leg
+      session.signal = inner
+      try {
+        const { value } = (await pages.next()) as IteratorYieldResult<MergedPage>
+        const { rows, rejected, completeness, positions: sources } = value
+        const { protocol, strictOrder } = session.generation
+        const last = toLast(rows, protocol, position.last, forward)
+        position = { ...position, node: { ...node, protocol, sources }, last }
+        const messages = rows.map(({ message }) => message)
+        if (!strictOrder) {
+          for (const { messageHash } of messages) {
+            recent.add(messageHash)
+          }
+        }
+        if (messages.length + rejected.length > 0 || completeness !== 'more') {
+          session.reportRejected(rejected)
+          return {
+            messages: forward ? messages : messages.reverse(),
+            rejected,
+            position: encodePosition(position),
+            completeness,
+            peerId: session.peerId,
+            protocol
+          }
+        }
+      } catch (error) {
+        leg = undefined
+        failures.add(node, error, inner)
+      }
+    }
+  }
+
   try {
     for (;;) {
       const failures = new Failures(init)
       let page: MessagePage
       try {
         page = await withDeadline('query', { signal }, pageTimeoutMs, (inner) =>
-          state.next(failures, inner)
+          next(failures, inner)
         )
       } catch (error) {
         signal?.throwIfAborted()
         if (hasErrorCode(error, 'ERR_INVALID_ARGUMENT')) {
           throw error
         }
-        throw new IncompleteHistoryError(encodePosition(state.resumable(failures)), error)
+        const resumable = toResumable(init, position, failures)
+        throw new IncompleteHistoryError(encodePosition(resumable), error)
       }
       yield page
       if (page.completeness !== 'more') {
@@ -59,8 +106,22 @@ export async function* walk(init: WalkInit): AsyncGenerator<MessagePage> {
       }
     }
   } finally {
-    await state.close()
+    await leg?.pages.return(undefined)
   }
+}
+
+/** From where to go on: with the node's cursors, unless they are of no use. */
+function toResumable(
+  { generations }: WalkInit,
+  position: WalkPosition,
+  failures: Failures
+): WalkPosition {
+  const { node, last } = position
+  const generation = generationOf(generations, node?.protocol)
+  const isSpoilt = node !== undefined && failures.spoilCursorOf(node)
+  return isSpoilt && (last === undefined || canGoOnByTime(generation, last))
+    ? { ...position, node: undefined }
+    : position
 }
 
 /** A walk at one node. */
@@ -71,124 +132,42 @@ interface Leg {
   readonly pages: AsyncGenerator<MergedPage>
 }
 
-class Walk {
-  readonly #init: WalkInit
-  readonly #recent = new RecentHashes()
-  #position: WalkPosition
-  #leg: Leg | undefined
-
-  constructor(init: WalkInit) {
-    this.#init = init
-    this.#position = init.position
-  }
-
-  /** From where to go on: with the node's cursors, unless they are of no use. */
-  resumable(failures: Failures): WalkPosition {
-    const { node, last } = this.#position
-    const generation = generationOf(this.#init.generations, node?.protocol)
-    const isSpoilt = node !== undefined && failures.spoilCursorOf(node)
-    return isSpoilt && (last === undefined || canGoOnByTime(generation, last))
-      ? { ...this.#position, node: undefined }
-      : this.#position
-  }
-
-  async close(): Promise<void> {
-    await this.#leg?.pages.return(undefined)
-  }
-
-  /**
-   * The next page that holds something or is the last one, from whichever node gives it.
-   *
-   * @param failures - since the last page
-   */
-  async next(failures: Failures, signal: AbortSignal): Promise<MessagePage> {
-    const network = await this.#init.servicePeers.network(signal)
-    for (;;) {
-      if (this.#leg === undefined) {
-        await this.#init.servicePeers.reach?.(signal)
-        try {
-          this.#leg = this.#begin(network, failures)
-        } catch (error) {
-          await failures.bear(error, signal)
-          continue
-        }
-      }
-      const leg = this.#leg
-      leg.session.signal = signal
-      try {
-        const { value } = (await leg.pages.next()) as IteratorYieldResult<MergedPage>
-        this.#advance(leg, value)
-        if (value.rows.length + value.rejected.length > 0 || value.completeness !== 'more') {
-          return this.#toPage(leg, value)
-        }
-      } catch (error) {
-        this.#leg = undefined
-        failures.add(leg.node, error, signal)
-      }
+/** Turns to a node: the one that holds the cursors, else by time to another one. */
+function begin(
+  init: WalkInit,
+  network: NetworkConfig,
+  position: WalkPosition,
+  recent: RecentHashes,
+  failures: Failures
+): Leg {
+  const subQueries = toSubQueries(init.criteria, network)
+  const split = digestSplit(subQueries)
+  const candidates = init.servicePeers.candidates(protocolsOf(init.generations))
+  const step = chooseStep({ ...init, candidates, split }, position, failures)
+  const { peer, node } = step
+  const { last } = position
+  const session = new StoreSession({ ...init, ...step })
+  const bound = node === undefined ? last?.time : node.bound
+  const { strictOrder, filtersByTime } = session.generation
+  const byHash = node !== undefined && !strictOrder
+  const byTime = !byHash || (filtersByTime && last?.time !== 0n)
+  // The pipeline of each request: pages, and what is new in them.
+  const sources = subQueries.map((subQuery, index) => {
+    const from = node?.sources[index] ?? {}
+    const query = { ...toRange(init, bound), ...subQuery }
+    const delivered = {
+      last: byTime ? last : undefined,
+      after: byHash ? from.after : undefined,
+      recent
     }
-  }
-
-  #advance({ session, node }: Leg, { rows, positions }: MergedPage): void {
-    const { generation } = session
-    const { protocol } = generation
-    this.#position = {
-      ...this.#position,
-      node: { ...node, protocol, sources: positions },
-      last: toLast(rows, protocol, this.#position.last, this.#init.forward)
-    }
-    if (!generation.strictOrder) {
-      for (const { message } of rows) {
-        this.#recent.add(message.messageHash)
-      }
-    }
-  }
-
-  #toPage({ session }: Leg, { rows, rejected, completeness }: MergedPage): MessagePage {
-    session.reportRejected(rejected)
-    const messages = rows.map(({ message }) => message)
-    return {
-      messages: this.#init.forward ? messages : messages.reverse(),
-      rejected,
-      position: encodePosition(this.#position),
-      completeness,
-      peerId: session.peerId,
-      protocol: session.generation.protocol
-    }
-  }
-
-  /** Turns to a node: the one that holds the cursors, else by time to another one. */
-  #begin(network: NetworkConfig, failures: Failures): Leg {
-    const init = this.#init
-    const { criteria, servicePeers, forward } = init
-    const { last } = this.#position
-    const subQueries = toSubQueries(criteria, network)
-    const split = digestSplit(subQueries)
-    const candidates = servicePeers.candidates(protocolsOf(init.generations))
-    const step = chooseStep({ ...init, candidates, split }, this.#position, failures)
-    const { peer, node } = step
-    const session = new StoreSession({ ...init, ...step })
-    const bound = node === undefined ? last?.time : node.bound
-    const { strictOrder, filtersByTime } = session.generation
-    const byHash = node !== undefined && !strictOrder
-    const byTime = !byHash || (filtersByTime && last?.time !== 0n)
-    /** The pipeline of each request: pages, and what is new in them. */
-    const sources = subQueries.map((subQuery, index) => {
-      const from = node?.sources[index] ?? {}
-      const query = { ...toRange(init, bound), ...subQuery }
-      const delivered = {
-        last: byTime ? last : undefined,
-        after: byHash ? from.after : undefined,
-        recent: this.#recent
-      }
-      const pages = rawPipe(
-        () => rawPages(session, query, from.cursor),
-        eachOnce(session, { ...criteria, query, network }, delivered)
-      ) as AsyncGenerator<SourcePage>
-      return { from, pages }
-    })
-    const pages = inOrder(sources, forward, init.pageLimit, () => session.end())
-    return { session, node: { peerId: peer.peerId, split, bound }, pages }
-  }
+    const pages = rawPipe(
+      () => rawPages(session, query, from.cursor),
+      eachOnce(session, { ...init.criteria, query, network }, delivered)
+    ) as AsyncGenerator<SourcePage>
+    return { from, pages }
+  })
+  const pages = inOrder(sources, init.forward, init.pageLimit, () => session.end())
+  return { session, node: { peerId: peer.peerId, split, bound }, pages }
 }
 
 /** What is asked for on whatever topics, going on at a time. */
@@ -234,5 +213,10 @@ export function toLast(
   const beyond = hashes.filter(
     (hash) => hash.length === tie.length && compareBytes(hash, tie) * sign > 0
   )
-  return { time, tie, protocol, ...(beyond.length <= MAX_HASHES_OF_ONE_TIME ? { beyond } : undefined) }
+  return {
+    time,
+    tie,
+    protocol,
+    ...(beyond.length <= MAX_HASHES_OF_ONE_TIME ? { beyond } : undefined)
+  }
 }

@@ -75,11 +75,7 @@ export function visitFields(bytes: Uint8Array, visit: FieldVisitor): void {
  * other than 0 and 1, or a string that is not UTF-8
  * @throws {@link LimitExceededError} for more occurrences of a field than `maxCount`
  */
-export function readFields<T>(
-  bytes: Uint8Array,
-  fields: Fields,
-  maxCount = DEFAULT_MAX_COUNT
-): T {
+export function readFields<T>(bytes: Uint8Array, fields: Fields, maxCount = DEFAULT_MAX_COUNT): T {
   const message: Record<string, unknown> = {}
   for (const [name, , isRepeated] of Object.values(fields)) {
     if (isRepeated) {
@@ -94,9 +90,7 @@ export function readFields<T>(
     const [name, kind] = field
     const content = bytes.subarray(start, end)
     const value =
-      typeof kind === 'function'
-        ? readFields(content, kind(), maxCount)
-        : readScalar(content, kind)
+      typeof kind === 'function' ? readFields(content, kind(), maxCount) : readScalar(content, kind)
     const list = message[name]
     if (!Array.isArray(list)) {
       message[name] = value
