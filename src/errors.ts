@@ -375,7 +375,7 @@ interface ErrorByCode {
  * ```
  */
 export function isWakuLightError(error: unknown): error is WakuLightError {
-  return typeof error === 'object' && (error as { [BRAND]?: unknown } | null)?.[BRAND] === true
+  return (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND] === true
 }
 
 /**

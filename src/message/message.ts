@@ -33,7 +33,7 @@ export const MAX_META_BYTES = 64
  * The reference node's limit is 150 KiB, but its gossip layer silently drops a message whose frame is over that; 149 KiB
  * pass for every pubsub topic.
  */
-export const DEFAULT_MAX_MESSAGE_BYTES = 149 * 1024
+export const DEFAULT_MAX_MESSAGE_BYTES = 152_576
 
 /**
  * Size in bytes of a message as the reference node encodes it again: every field, empty ones included.

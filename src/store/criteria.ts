@@ -68,11 +68,10 @@ export function toSubQueries(
   if (contentTopics.length === 0) {
     return [{ pubsubTopic, contentTopics }]
   }
-  const groups = new Map<string, string[]>()
-  for (const contentTopic of contentTopics) {
-    const topic = pubsubTopic ?? toPubsubTopic(contentTopic, network, 'criteria.contentTopics')
-    groups.set(topic, [...(groups.get(topic) ?? []), contentTopic])
-  }
+  const groups = Map.groupBy(
+    contentTopics,
+    (topic) => pubsubTopic ?? toPubsubTopic(topic, network, 'criteria.contentTopics')
+  )
   const subQueries: SubQuery[] = []
   for (const [topic, topics] of groups) {
     for (let index = 0; index < topics.length; index += MAX_CONTENT_TOPICS) {

@@ -48,15 +48,16 @@ export class Failures {
    *
    * @throws what is not the fault of a node
    */
-  add({ peerId }: ServicePeer, error: unknown, signal: AbortSignal): void {
+  add(peer: ServicePeer, error: unknown, signal: AbortSignal): void {
     signal.throwIfAborted()
     if (!isWakuLightError(error) || error.code === 'ERR_CLOSED') {
       throw error
     }
     const { servicePeers, generations, onProgress } = this.#init
-    this.all = [...this.all, { peerId, error }]
-    noteFault(servicePeers, { peerId }, generations, error)
-    report(onProgress, { type: 'store:peer-failed', detail: { peerId, error } })
+    const failure = { peerId: peer.peerId, error }
+    this.all = [...this.all, failure]
+    noteFault(servicePeers, peer, generations, error)
+    report(onProgress, { type: 'store:peer-failed', detail: failure })
   }
 
   /** Those of one node. */

@@ -52,11 +52,14 @@ export class HashNode {
     return this.#subQueries.map((subQuery) => ({
       hashes: new Set(),
       isComplete: false,
-      pages: rawPages(
-        this.#session,
-        { ...subQuery, ...range, forward, limit, includeData: false, messageHashes: [] },
-        undefined
-      )
+      pages: rawPages(this.#session, {
+        ...subQuery,
+        ...range,
+        forward,
+        limit,
+        includeData: false,
+        messageHashes: []
+      })
     }))
   }
 

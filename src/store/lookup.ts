@@ -102,7 +102,7 @@ async function ask(
   const missing = new Set(hashes.map(toHex))
   const rows: Row[] = []
   // A node whose pages are smaller takes several; no more than one for each hash, if it is honest.
-  for await (const { page } of rawPages(session, query, undefined)) {
+  for await (const { page } of rawPages(session, query)) {
     const before = missing.size
     const stated = page.entries.filter(
       ({ messageHash }) => messageHash !== undefined && missing.delete(toHex(messageHash))

@@ -9,15 +9,14 @@ export interface AskedPage {
 }
 
 /**
- * First stage: the pages of one request, one after the other, each asked for when it is pulled. That the cursors repeat shows,
+ * First stage: the pages of one request from its cursor on, one after the other, each asked for when it is pulled. That the cursors repeat shows,
  * whatever the length of the loop, from one remembered cursor (Brent).
  */
 export async function* rawPages(
   session: StoreSession,
-  query: Omit<PageQuery, 'cursor'>,
-  start: Uint8Array<ArrayBuffer> | undefined
+  query: PageQuery
 ): AsyncGenerator<AskedPage> {
-  let cursor = start
+  let { cursor } = query
   let remembered: Uint8Array | undefined
   let steps = 0
   for (let power = 1; ; ) {

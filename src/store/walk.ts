@@ -154,14 +154,14 @@ function begin(
   // The pipeline of each request: pages, and what is new in them.
   const sources = subQueries.map((subQuery, index) => {
     const from = node?.sources[index] ?? {}
-    const query = { ...toRange(init, bound), ...subQuery }
+    const query = { ...toRange(init, bound), ...subQuery, cursor: from.cursor }
     const delivered = {
       last: byTime ? last : undefined,
       after: byHash ? from.after : undefined,
       recent
     }
     const pages = rawPipe(
-      () => rawPages(session, query, from.cursor),
+      () => rawPages(session, query),
       eachOnce(session, { ...init.criteria, query, network }, delivered)
     ) as AsyncGenerator<SourcePage>
     return { from, pages }
