@@ -76,12 +76,13 @@ export class StoreSession {
       encode: (protocol: string) => this.#generation(protocol).encode(query, requestId),
       maxResponseBytes: MAX_PAGE_BYTES
     }
-    const reply = await withSignals([this.signal, this.#ended.signal], (signal) =>
-      withDeadline('store query', { signal }, requestTimeoutMs, (inner) =>
-        servicePeers.request(peer, request, inner)
-      )
+    const { peerId, protocol, bytes } = await withSignals(
+      [this.signal, this.#ended.signal],
+      (signal) =>
+        withDeadline('store query', { signal }, requestTimeoutMs, (inner) =>
+          servicePeers.request(peer, request, inner)
+        )
     )
-    const { peerId, protocol, bytes } = reply
     this.peerId = peerId
     // Which one is spoken shows with the answer; what was asked first may not have been.
     this.#generations = [this.#generation(protocol)]
