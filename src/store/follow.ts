@@ -36,7 +36,7 @@ export interface FollowInit {
  * @throws the signal's own reason, and what no repetition mends
  */
 export async function* follow(init: FollowInit): AsyncGenerator<StoredMessage> {
-  const window = new Window(init)
+  const window = createWindow(init)
   let from = init.timeStart
   let position: string | undefined
   let failures = 0
@@ -69,57 +69,55 @@ export async function* follow(init: FollowInit): AsyncGenerator<StoredMessage> {
 }
 
 /** The stretch of time that is asked for again, and what was delivered of it. */
-class Window {
-  /** Time of the newest message that was delivered. */
-  newest: bigint | undefined
-  #from: bigint
-  readonly #seen = new Map<string, bigint>()
-  readonly #overlap: bigint
-  readonly #now: () => bigint
+function createWindow(init: FollowInit) {
+  const overlap = fromMilliseconds(init.overlapMs)
+  const seen = new Map<string, bigint>()
+  let from = init.timeStart
+  let newest: bigint | undefined
+  const window = {
+    /** Time of the newest message that was delivered. */
+    get newest(): bigint | undefined {
+      return newest
+    },
 
-  constructor({ timeStart, overlapMs, now }: FollowInit) {
-    this.#from = timeStart
-    this.#overlap = fromMilliseconds(overlapMs)
-    this.#now = () => fromMilliseconds(now())
-  }
-
-  /** False if it came before. */
-  add({ messageHash, timestamp }: StoredMessage): boolean {
-    const key = toHex(messageHash)
-    if (this.#seen.has(key)) {
-      return false
-    }
-    // Without a time of its own, a message is found at that of its arrival.
-    this.#seen.set(key, timestamp || this.#now())
-    if (timestamp && (this.newest === undefined || timestamp > this.newest)) {
-      this.newest = timestamp
-      this.advance()
-    }
-    return true
-  }
-
-  /**
-   * Moves on; never back, be it that the clock is set back, since what lies before is forgotten. A message from the future
-   * does not carry it past what is still to come.
-   *
-   * @returns where it starts
-   */
-  advance(): bigint {
-    const now = this.#now()
-    const { newest = this.#from } = this
-    const from = (newest < now ? newest : now) - this.#overlap
-    if (from > this.#from) {
-      this.#from = from
-      for (const [key, time] of this.#seen) {
-        if (time < from) {
-          this.#seen.delete(key)
-        } else if (time <= now) {
-          break // What came late stands behind newer ones, and goes when its turn has come.
-        } // One from the future holds up none of those behind it.
+    /** False if it came before. */
+    add({ messageHash, timestamp }: StoredMessage): boolean {
+      const key = toHex(messageHash)
+      if (seen.has(key)) {
+        return false
       }
+      // Without a time of its own, a message is found at that of its arrival.
+      seen.set(key, timestamp || fromMilliseconds(init.now()))
+      if (timestamp && (newest === undefined || timestamp > newest)) {
+        newest = timestamp
+        window.advance()
+      }
+      return true
+    },
+
+    /**
+     * Moves on; never back, be it that the clock is set back, since what lies before is forgotten. A message from the future
+     * does not carry it past what is still to come.
+     *
+     * @returns where it starts
+     */
+    advance(): bigint {
+      const now = fromMilliseconds(init.now())
+      const mark = newest === undefined || newest < now ? newest : now
+      if (mark !== undefined && mark - overlap > from) {
+        from = mark - overlap
+        for (const [key, time] of seen) {
+          if (time < from) {
+            seen.delete(key)
+          } else if (time <= now) {
+            break // What came late stands behind newer ones, and goes when its turn has come.
+          } // One from the future holds up none of those behind it.
+        }
+      }
+      return from
     }
-    return this.#from
   }
+  return window
 }
 
 /** True if asking again is of no use. */
