@@ -25,7 +25,7 @@ export function writeFields<T extends object>(
 function append(writer: Writer, message: object, fields: Fields): void {
   for (const [fieldNumber, [name, kind]] of Object.entries(fields)) {
     const given = (message as Record<string, unknown>)[name] ?? []
-    for (const value of [given].flat()) {
+    for (const value of [given].flat() as unknown[]) {
       writer.uint32(Number(fieldNumber) * 8 + toWireType(kind))
       if (typeof kind === 'function') {
         append(writer.fork(), value as object, kind())
