@@ -150,7 +150,7 @@ function groups(bytes: Uint8Array, start: number, end: number): number {
   return value
 }
 
-/** The value of a varint of at most 32 bits; `end` as {@link varintEnd} gives it. */
+/** The value of a varint of at most 32 bits; `end` as {@link varintEnd} gives it, so that more than five bytes are more. */
 export function smallVarint(bytes: Uint8Array, start: number, end: number): number {
   const value = groups(bytes, start, end)
   if (value > 0xffffffff) {
