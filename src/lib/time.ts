@@ -40,8 +40,8 @@ export function fromMilliseconds(milliseconds: number): bigint {
   return BigInt(Math.floor(milliseconds)) * NANOSECONDS_PER_MS
 }
 
-/** Times further ahead than this are a clock that was set back: it is believed. */
-const MAX_LEAD = 1_000n * NANOSECONDS_PER_MS
+/** Times that are a second or more ahead are those of a clock that was set back: it is believed. */
+const MAX_LEAD = 1_000_000_000n
 
 /**
  * Gives the time in nanoseconds, another one each time: the same content twice in a millisecond is two messages, whose hashes
