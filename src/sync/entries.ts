@@ -8,21 +8,22 @@ export const HASH_WORDS = 8
 export const HASH_OFFSET = 2
 
 const LEAF_ENTRIES = 128
-const GROUP_LEAVES = 128
-/** Where the entries of a leaf start: after the sum of their hashes. */
-const FIRST_ENTRY = HASH_WORDS
-
-/** The sum of the hashes of some entries, and how many they are. */
-interface Sum {
-  readonly words: Uint32Array
-  count: number
-}
+/** Where the sum of all leaves before one starts in it: after that of its own entries. */
+const BEFORE = HASH_WORDS
+/** Where the entries of a leaf start: after the two sums. */
+const FIRST_ENTRY = 2 * HASH_WORDS
 
 /**
- * Some entries that follow on each other, after their sum in the same words. All leaves but the first, which may be empty, and
- * the last are at least half full.
+ * Some entries that follow on each other, after the sum of their hashes and that of all leaves before, in the same words. All
+ * leaves but the first, which may be empty, and the last are at least half full.
  */
-type Leaf = Sum
+interface Leaf {
+  readonly words: Uint32Array
+  /** Its entries. */
+  count: number
+  /** Those of all leaves before it. */
+  countBefore: number
+}
 
 /** Where an entry is: its words start at `offset`. */
 export interface Place {
@@ -35,16 +36,15 @@ export interface Place {
  * words, time (2), hash (8) and topic id (1), each of four bytes in big-endian order, so that comparing the first ten as
  * numbers orders entries by time, then by hash.
  *
- * They lie in leaves, one after the other, and those in groups, which are summed up when somebody asks. An insertion changes
- * the sum of its group; where a leaf is split or removed, all that follow it move, so that their groups are summed up anew: a
- * million entries are about ten thousand leaves, which takes a quarter of a millisecond.
+ * They lie in leaves, one after the other. What is before a leaf is summed up when somebody asks, and anew after an insertion
+ * before it: a million entries are about ten thousand leaves, which takes a quarter of a millisecond.
  */
 export class Entries {
   /** How many there are. */
   count = 0
   readonly #leaves: Leaf[] = [createLeaf()]
-  /** Of so many leaves each, from the first one on, as far as they have been summed up. */
-  readonly #groups: Sum[] = []
+  /** The last leaf that knows what is before it. */
+  #summed = 0
 
   /**
    * Inserts an entry.
@@ -58,6 +58,7 @@ export class Entries {
     if (isAt(leaf, index, entry)) {
       return false
     }
+    this.#summed = Math.min(this.#summed, at)
     if (leaf.count === LEAF_ENTRIES) {
       this.#split(at)
       return this.insert(entry)
@@ -65,12 +66,8 @@ export class Entries {
     const offset = offsetOf(index)
     leaf.words.copyWithin(offset + ENTRY_WORDS, offset, offsetOf(leaf.count))
     leaf.words.set(entry, offset)
-    for (const sum of [leaf, this.#groups[Math.floor(at / GROUP_LEAVES)]]) {
-      if (sum !== undefined) {
-        addHash(sum.words, entry, HASH_OFFSET)
-        sum.count++
-      }
-    }
+    addHash(leaf.words, entry, HASH_OFFSET)
+    leaf.count++
     this.count++
     return true
   }
@@ -84,51 +81,38 @@ export class Entries {
   /** Counts the entries before a key, and adds their hashes to `sum`. */
   sumBefore(key: Uint32Array, sum: Uint32Array): number {
     const at = this.#leafOf(key)
+    this.#sumUp(at)
     const leaf = this.#leaf(at)
     const index = lowerBound(leaf, key)
-    const before = { words: sum, count: index }
+    addHash(sum, leaf.words, BEFORE)
     addHashes(sum, leaf.words, index)
-    const group = Math.floor(at / GROUP_LEAVES)
-    for (let each = 0; each < group; each++) {
-      addSum(before, this.#group(each))
-    }
-    for (let each = group * GROUP_LEAVES; each < at; each++) {
-      addSum(before, this.#leaf(each))
-    }
-    return before.count
+    return leaf.countBefore + index
   }
 
   /** Where the entries from a rank on are, before another one, which must not exceed the count. */
   *places(from: number, to: number): Generator<Place, void, undefined> {
-    let at = 0
-    /** How many entries are before the leaf. */
-    let before = 0
-    for (; at + GROUP_LEAVES < this.#leaves.length; at += GROUP_LEAVES) {
-      const { count } = this.#group(at / GROUP_LEAVES)
-      if (before + count > from) {
-        break
-      }
-      before += count
-    }
+    this.#sumUp(this.#leaves.length - 1)
+    let at = this.#lastLeaf(({ countBefore }) => countBefore <= from)
     for (let rank = from; rank < to; at++) {
-      const leaf = this.#leaf(at)
-      for (const end = Math.min(to, before + leaf.count); rank < end; rank++) {
-        yield { words: leaf.words, offset: offsetOf(rank - before) }
+      const { words, count, countBefore } = this.#leaf(at)
+      for (const end = Math.min(to, countBefore + count); rank < end; rank++) {
+        yield { words, offset: offsetOf(rank - countBefore) }
       }
-      before += leaf.count
     }
   }
 
   /** Removes the entries before a key. */
   pruneBefore(key: Uint32Array): void {
-    for (const { count } of this.#leaves.splice(0, this.#leafOf(key))) {
-      this.count -= count
-    }
-    const leaf = this.#leaf(0)
+    const at = this.#leafOf(key)
+    this.#sumUp(at)
+    const leaf = this.#leaf(at)
     const index = lowerBound(leaf, key)
+    this.count -= leaf.countBefore + index
+    this.#leaves.splice(0, at)
     moveEntries(leaf, index, leaf)
-    this.count -= index
-    this.#groups.length = 0
+    leaf.words.fill(0, BEFORE, FIRST_ENTRY)
+    leaf.countBefore = 0
+    this.#summed = 0
   }
 
   /** Moves entries to a new leaf: of the last one only few, so that those which come in order fill their leaves. */
@@ -137,20 +121,18 @@ export class Entries {
     const next = createLeaf()
     moveEntries(this.#leaf(at), LEAF_ENTRIES - (LEAF_ENTRIES >> (isLast ? 3 : 1)), next)
     this.#leaves.splice(at + 1, 0, next)
-    this.#groups.splice(Math.floor(at / GROUP_LEAVES))
   }
 
-  /** The sum of a group; those before it have been asked for already. */
-  #group(at: number): Sum {
-    let sum = this.#groups[at]
-    if (sum === undefined) {
-      sum = { words: new Uint32Array(HASH_WORDS), count: 0 }
-      for (const leaf of this.#leaves.slice(at * GROUP_LEAVES, (at + 1) * GROUP_LEAVES)) {
-        addSum(sum, leaf)
+  /** Has all leaves up to one know what is before them. */
+  #sumUp(last: number): void {
+    for (; this.#summed < last; this.#summed++) {
+      const { words, count, countBefore } = this.#leaf(this.#summed)
+      const next = this.#leaf(this.#summed + 1)
+      next.countBefore = countBefore + count
+      for (let word = 0; word < HASH_WORDS; word++) {
+        next.words[BEFORE + word] = (words[BEFORE + word] as number) ^ (words[word] as number)
       }
-      this.#groups.push(sum)
     }
-    return sum
   }
 
   #leaf(at: number): Leaf {
@@ -159,23 +141,18 @@ export class Entries {
 
   /** The last leaf that starts at a key or before it; the first if none does. */
   #leafOf(key: Uint32Array): number {
-    let low = 0
-    let high = this.#leaves.length
-    while (high - low > 1) {
-      const middle = (low + high) >> 1
-      if (compareKeys(this.#leaf(middle).words, FIRST_ENTRY, key) <= 0) {
-        low = middle
-      } else {
-        high = middle
-      }
-    }
-    return low
+    return this.#lastLeaf(({ words }) => compareKeys(words, FIRST_ENTRY, key) <= 0)
+  }
+
+  /** The last leaf of which something holds that holds of all before it; the first if it holds of none. */
+  #lastLeaf(holds: (leaf: Leaf) => boolean): number {
+    return partition(1, this.#leaves.length, (at) => holds(this.#leaf(at))) - 1
   }
 }
 
 function createLeaf(): Leaf {
   const words = new Uint32Array(FIRST_ENTRY + LEAF_ENTRIES * ENTRY_WORDS)
-  return { words, count: 0 }
+  return { words, count: 0, countBefore: 0 }
 }
 
 /** Moves the entries from an index on to another leaf, or to the start of the same, in place of what is there. */
@@ -189,12 +166,6 @@ function moveEntries(from: Leaf, index: number, to: Leaf): void {
     words.fill(0, 0, HASH_WORDS)
     addHashes(words, words, count)
   }
-}
-
-/** Adds a sum to another. */
-function addSum(sum: Sum, { words, count }: Sum): void {
-  addHash(sum.words, words, 0)
-  sum.count += count
 }
 
 /** Adds a hash to a sum. */
@@ -217,17 +188,21 @@ function offsetOf(index: number): number {
 
 /** The first entry of a leaf that is not before a key. */
 function lowerBound({ words, count }: Leaf, key: Uint32Array): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (compareKeys(words, offsetOf(middle), key) < 0) {
-      low = middle + 1
+  return partition(0, count, (index) => compareKeys(words, offsetOf(index), key) < 0)
+}
+
+/** The first number from `low` on of which something does not hold any more; `high` if it holds of all before that. */
+function partition(low: number, high: number, holds: (at: number) => boolean): number {
+  let [from, to] = [low, high]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (holds(middle)) {
+      from = middle + 1
     } else {
-      high = middle
+      to = middle
     }
   }
-  return low
+  return from
 }
 
 function isAt({ words, count }: Leaf, index: number, key: Uint32Array): boolean {

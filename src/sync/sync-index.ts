@@ -35,7 +35,7 @@ const NO_HASH = /* @__PURE__ */ new Uint8Array(HASH_BYTES)
  * What an archive holds, as far as Waku Sync has to know: times, hashes and topics of its messages, in order.
  *
  * Insertion takes logarithmic time, a question about a range some hundred steps for a million entries. Where entries come in
- * no order, about each sixtieth has the next question take a step for each hundred entries besides; so has pruning. An entry
+ * no order, the next question takes a step for each hundred entries besides; so it does after pruning. An entry
  * takes 53 bytes where entries come in order, 64 where they come in no order, at most 95; each pair of topics in use is kept
  * once besides.
  *
@@ -50,7 +50,9 @@ export class SyncIndex {
   readonly #maxEntries: number
   readonly #topics = new TopicTable()
   readonly #entries = new Entries()
+  /** The entry that is being looked for, and the bytes of its time and hash. */
   readonly #entry = new Uint32Array(ENTRY_WORDS)
+  readonly #key = new DataView(new ArrayBuffer(4 * KEY_WORDS))
 
   constructor({ maxEntries = 1_000_000 }: SyncIndexInit = {}) {
     assertInteger('maxEntries', maxEntries, 1)
@@ -156,18 +158,12 @@ export class SyncIndex {
   #toKey(timestamp: bigint, hash: Uint8Array = NO_HASH): Uint32Array {
     assertSyncTime(timestamp, 'timestamp')
     assertHash(hash, 'hash')
-    const words = this.#entry
-    words[0] = Number(timestamp >> 32n)
-    words[1] = Number(timestamp & 0xffffffffn)
-    for (let word = 0; word < HASH_WORDS; word++) {
-      const at = 4 * word
-      words[HASH_OFFSET + word] =
-        ((hash[at] as number) << 24) |
-        ((hash[at + 1] as number) << 16) |
-        ((hash[at + 2] as number) << 8) |
-        (hash[at + 3] as number)
+    this.#key.setBigUint64(0, timestamp)
+    new Uint8Array(this.#key.buffer).set(hash, 4 * HASH_OFFSET)
+    for (let word = 0; word < KEY_WORDS; word++) {
+      this.#entry[word] = this.#key.getUint32(4 * word)
     }
-    return words
+    return this.#entry
   }
 }
 
@@ -176,13 +172,9 @@ function toTime({ words, offset }: Place): bigint {
 }
 
 function toBytes(words: Uint32Array, offset: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(HASH_BYTES)
+  const view = new DataView(new ArrayBuffer(HASH_BYTES))
   for (let word = 0; word < HASH_WORDS; word++) {
-    const value = words[offset + word] as number
-    bytes[4 * word] = value >>> 24
-    bytes[4 * word + 1] = value >>> 16
-    bytes[4 * word + 2] = value >>> 8
-    bytes[4 * word + 3] = value
+    view.setUint32(4 * word, words[offset + word] as number)
   }
-  return bytes
+  return new Uint8Array(view.buffer)
 }
