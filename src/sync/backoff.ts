@@ -4,10 +4,10 @@ import type { SyncSettings } from './init.ts'
 
 /** Which peers to leave alone for now, since they failed. */
 export class Backoff {
-  readonly #settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>
+  readonly #settings: Pick<SyncSettings, 'now' | 'minBackoffMs' | 'maxBackoffMs'>
   readonly #failures = new Map<string, { count: number; untilMs: number; pauseMs: number }>()
 
-  constructor(settings: Pick<SyncSettings, 'now' | 'intervalMs' | 'maxBackoffMs'>) {
+  constructor(settings: Pick<SyncSettings, 'now' | 'minBackoffMs' | 'maxBackoffMs'>) {
     this.#settings = settings
   }
 
@@ -20,12 +20,11 @@ export class Backoff {
 
   /** It failed: the pause doubles each time; one that lacks the protocol gets the longest at once. */
   failed(peerId: string, error: unknown): void {
-    const { now, intervalMs, maxBackoffMs } = this.#settings
     const { count = 0 } = this.#failures.get(peerId) ?? {}
-    // as it is, without jitter
-    const growth = { minBackoffMs: intervalMs, maxBackoffMs, random: () => 1 }
+    const growth = { ...this.#settings, random: () => 1 } // as it is, without jitter
     const pauseMs = backoffMs(growth, hasErrorCode(error, 'ERR_UNSUPPORTED') ? Infinity : count)
-    this.#failures.set(peerId, { count: count + 1, untilMs: now() + pauseMs, pauseMs })
+    const untilMs = this.#settings.now() + pauseMs
+    this.#failures.set(peerId, { count: count + 1, untilMs, pauseMs })
   }
 
   /** All is well with it, or it may have changed. */

@@ -150,15 +150,15 @@ export class Frames {
       this.#release()
       await this.#stream.closeRead({ signal })
     } catch {
-      this.abort('the stream could not be closed')
+      this.abort()
     }
     return !this.#isBroken
   }
 
   /** Resets the stream. */
-  abort(reason: string): void {
+  abort(): void {
     this.#release()
-    this.#stream.abort(new ConnectionError(reason))
+    this.#stream.abort(new ConnectionError('the stream is given up'))
   }
 
   readonly #onMessage = ({ data }: { readonly data: Uint8Array | Uint8ArrayList }): void => {

@@ -106,8 +106,8 @@ export interface SyncInit {
   readonly visibility?: SyncVisibility | null
 }
 
-/** The same with all defaults filled in. */
-export type SyncSettings = Required<SyncInit>
+/** The same with all defaults filled in, and the first pause for a peer that failed. */
+export type SyncSettings = Required<SyncInit> & { readonly minBackoffMs: number }
 
 /**
  * Checks what sync is built with.
@@ -116,7 +116,7 @@ export type SyncSettings = Required<SyncInit>
  */
 export function toSyncSettings(init: SyncInit): SyncSettings {
   assertObject('init', init)
-  const settings: SyncSettings = {
+  const settings: Required<SyncInit> = {
     ...SYNC_DEFAULTS,
     pubsubTopics: [],
     contentTopics: [],
@@ -147,5 +147,5 @@ export function toSyncSettings(init: SyncInit): SyncSettings {
     settings,
     Object.keys(SYNC_DEFAULTS).filter((name) => name !== mayBeZero)
   )
-  return settings
+  return { ...settings, minBackoffMs: settings.intervalMs }
 }

@@ -48,7 +48,7 @@ export class Intake {
     this.tell = tell
     this.#init = init
     this.#allows = toTest(settings)
-    this.#pauses = new Pauses({ ...settings, minBackoffMs: settings.intervalMs })
+    this.#pauses = new Pauses(settings)
   }
 
   /** Hashes that are still to come. */

@@ -39,7 +39,7 @@ export async function serveLookup(
       await frames.close(within)
     })
   } catch (error) {
-    frames.abort('the look-up failed')
+    frames.abort()
     if (hasErrorCode(error, 'ERR_STORAGE')) {
       tell({ type: 'sync:failed', detail: { peerId, error } })
     }

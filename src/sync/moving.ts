@@ -58,7 +58,7 @@ export async function sendMessages(
   } catch (error) {
     const isOfPeer = hasErrorCode(error, 'ERR_CONNECTION', 'ERR_UNSUPPORTED')
     if (signal.aborted || !isOfPeer) {
-      frames?.abort('the transfer was given up')
+      frames?.abort()
       signal.throwIfAborted()
       throw error
     }
@@ -115,7 +115,7 @@ export async function receive(
     }
     await frames.close(signal)
   } catch (error) {
-    frames.abort('the transfer is not taken')
+    frames.abort()
     if (!signal.aborted) {
       tell({ type: 'sync:failed', detail: { peerId, error } })
     }

@@ -1,4 +1,4 @@
-import type { Connection, Stream } from '@libp2p/interface'
+import type { Connection, Peer, Stream } from '@libp2p/interface'
 import { ConnectionError, isWakuLightError } from '../errors.ts'
 import { encodeClusterId, MAX_METADATA_BYTES, METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
@@ -9,11 +9,11 @@ import { toStreamError } from './frames.ts'
 const REFERENCE_AGENT = /nwaku|logos-delivery/i
 
 /** All that may be asked for something. */
-export function knownPeers({ servicePeers, streamHost }: SyncNode): readonly string[] {
-  const ids =
+export function knownPeers({ servicePeers, streamHost }: SyncNode): ReadonlySet<string> {
+  return new Set(
     servicePeers?.candidates().map(({ peerId }) => peerId) ??
-    streamHost.getConnections().map(({ remotePeer }) => remotePeer.toString())
-  return [...new Set(ids)]
+      streamHost.getConnections().map(({ remotePeer }) => remotePeer.toString())
+  )
 }
 
 /**
@@ -21,20 +21,21 @@ export function knownPeers({ servicePeers, streamHost }: SyncNode): readonly str
  * say so.
  */
 export async function capablePeers(node: SyncNode, random: () => number): Promise<string[]> {
-  const ranked: { peerId: string; rank: number }[] = []
+  const capable: string[] = []
   for (const peerId of knownPeers(node)) {
-    const { protocols } = await identityOf(node, peerId)
+    const { protocols = [] } = (await identityOf(node, peerId)) ?? {}
     const isUnknown = protocols.length === 0 && node.servicePeers !== undefined
     if (isUnknown || protocols.includes(RECONCILIATION_PROTOCOL)) {
-      ranked.push({ peerId, rank: random() })
+      capable.splice((1 - random()) * (capable.length + 1), 0, peerId)
     }
   }
-  return ranked.sort((a, b) => a.rank - b.rank).map(({ peerId }) => peerId)
+  return capable
 }
 
 /** Whether a peer is a reference node, by what it says. */
 export async function isReference(node: SyncNode, peerId: string): Promise<boolean> {
-  return REFERENCE_AGENT.test((await identityOf(node, peerId)).agentVersion)
+  const peer = await identityOf(node, peerId)
+  return REFERENCE_AGENT.test(new TextDecoder().decode(peer?.metadata.get('AgentVersion')))
 }
 
 /**
@@ -93,16 +94,11 @@ async function connect(node: SyncNode, peerId: string, signal: AbortSignal): Pro
 }
 
 /** What a peer says of itself in identify; nothing before that has come. */
-async function identityOf(
-  node: SyncNode,
-  peerId: string
-): Promise<{ readonly protocols: readonly string[]; readonly agentVersion: string }> {
+async function identityOf(node: SyncNode, peerId: string): Promise<Peer | undefined> {
   const connection = connectionTo(node, peerId)
   try {
-    const peer = connection && (await node.streamHost.peerStore.get(connection.remotePeer))
-    const agentVersion = new TextDecoder().decode(peer?.metadata.get('AgentVersion'))
-    return { protocols: peer?.protocols ?? [], agentVersion }
+    return connection && (await node.streamHost.peerStore.get(connection.remotePeer))
   } catch {
-    return { protocols: [], agentVersion: '' }
+    return undefined
   }
 }

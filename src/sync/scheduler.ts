@@ -18,7 +18,7 @@ export function startScheduler(
   prune: () => void
 ): () => Promise<void> {
   const { node, settings, intakes, tell, signal } = context
-  const pauses = new Pauses({ ...settings, minBackoffMs: settings.intervalMs })
+  const pauses = new Pauses(settings)
   let arrived: string | undefined
 
   /** A peer that has just come is preferred. */

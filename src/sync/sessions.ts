@@ -166,7 +166,7 @@ async function leave(frames: Frames, error: unknown, signal: AbortSignal): Promi
   if (hasErrorCode(error, 'ERR_INVALID_MESSAGE', 'ERR_PROTOCOL_VIOLATION', 'ERR_LIMIT_EXCEEDED')) {
     await frames.close(signal)
   } else {
-    frames.abort('the session failed')
+    frames.abort()
   }
 }
 

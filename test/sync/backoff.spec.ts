@@ -6,7 +6,7 @@ describe('Backoff', () => {
   /** For how long a peer is left alone after some errors, in milliseconds. */
   function pauseMs(...errors: readonly Error[]): number {
     let nowMs = 0
-    const backoff = new Backoff({ now: () => nowMs, intervalMs: 10, maxBackoffMs: 45 })
+    const backoff = new Backoff({ now: () => nowMs, minBackoffMs: 10, maxBackoffMs: 45 })
     for (const error of errors) {
       backoff.failed('peer', error)
     }
@@ -26,7 +26,7 @@ describe('Backoff', () => {
 
   it('leaves nobody alone for longer because a clock was set back', () => {
     let nowMs = 1_000
-    const backoff = new Backoff({ now: () => nowMs, intervalMs: 10, maxBackoffMs: 45 })
+    const backoff = new Backoff({ now: () => nowMs, minBackoffMs: 10, maxBackoffMs: 45 })
     backoff.failed('peer', new ConnectionError('gone'))
     expect(backoff.allows('peer')).to.equal(false)
     nowMs = 0

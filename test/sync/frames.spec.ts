@@ -145,7 +145,7 @@ describe('Frames', () => {
     await frames.close(signal)
     expect(a.listenerCount('message')).to.equal(0)
     const [b] = await streamPair()
-    new Frames(b, 1_000).abort('enough')
+    new Frames(b, 1_000).abort()
     expect(b.listenerCount('message')).to.equal(0)
   })
 })
