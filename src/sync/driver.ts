@@ -6,8 +6,9 @@ import type { SyncOutcome, SyncSession } from './sync-session.ts'
 
 /** What the sides found out. */
 export interface Reconciliation {
-  /** `unanswered`: the peer closed the stream before the end, or enough differences were found. */
-  readonly outcome: SyncOutcome | 'unanswered'
+  /** Absent if the peer closed the stream before the end, or enough differences were found. */
+  readonly outcome: SyncOutcome | undefined
+  /** Payloads that came from the peer. */
   readonly rounds: number
   readonly toSend: readonly SyncId[]
   readonly toFetch: readonly SyncId[]
@@ -20,7 +21,7 @@ export interface Reconciliation {
  */
 export async function readPayload(
   frames: Pick<Frames, 'read'>,
-  replyTimeoutMs: number,
+  { replyTimeoutMs }: Pick<SyncSettings, 'replyTimeoutMs'>,
   signal: AbortSignal
 ): Promise<Uint8Array | undefined> {
   return await withDeadline('sync reply', { signal }, replyTimeoutMs, (within) =>
@@ -39,21 +40,19 @@ export async function reconcile(
   frames: Pick<Frames, 'read' | 'write'>,
   session: SyncSession,
   opening: Uint8Array | undefined,
-  { replyTimeoutMs, maxMessages }: Pick<SyncSettings, 'replyTimeoutMs' | 'maxMessages'>,
+  settings: Pick<SyncSettings, 'replyTimeoutMs' | 'maxMessages'>,
   onRound: (rounds: number) => void,
   signal: AbortSignal
 ): Promise<Reconciliation> {
   let toSend: readonly SyncId[] = []
   let toFetch: readonly SyncId[] = []
+  let rounds = 0
+  let outcome: SyncOutcome | undefined
   if (opening === undefined) {
     await frames.write(session.open(), signal)
   }
-  let payload = opening
-  for (let rounds = 0; ; ) {
-    payload ??= await readPayload(frames, replyTimeoutMs, signal)
-    if (payload === undefined) {
-      return { outcome: 'unanswered', rounds, toSend, toFetch }
-    }
+  let payload = opening ?? (await readPayload(frames, settings, signal))
+  while (payload !== undefined) {
     const step = session.process(payload)
     onRound(++rounds)
     toSend = [...toSend, ...step.toSend]
@@ -61,12 +60,9 @@ export async function reconcile(
     if (step.reply !== undefined) {
       await frames.write(step.reply, signal)
     }
-    if (step.outcome !== undefined) {
-      return { outcome: step.outcome, rounds, toSend, toFetch }
-    }
-    if (toSend.length + toFetch.length >= maxMessages) {
-      return { outcome: 'unanswered', rounds, toSend, toFetch }
-    }
-    payload = undefined
+    outcome = step.outcome
+    const isOver = outcome !== undefined || toSend.length + toFetch.length >= settings.maxMessages
+    payload = isOver ? undefined : await readPayload(frames, settings, signal)
   }
+  return { outcome, rounds, toSend, toFetch }
 }

@@ -1,4 +1,3 @@
-import { hasErrorCode } from '../errors.ts'
 import { compareBytes } from '../lib/bytes.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import type { StoredMessage } from '../store/page.ts'
@@ -11,39 +10,35 @@ import {
 import { compareSyncIds, type SyncId } from '../wire/sync-payload.ts'
 import type { SyncArchive } from './components.ts'
 import type { SyncContext } from './context.ts'
-import { Frames, type SyncStream } from './frames.ts'
+import type { Frames } from './frames.ts'
 
 /** Largest request: a hundred hashes and some more. */
-const MAX_LOOKUP_BYTES = 16 * 1024
+export const MAX_LOOKUP_BYTES = 16 * 1024
 
 const MAX_HASHES = 256
 const MAX_PAGE_MESSAGES = 100
 /** Length-prefixed decoders of other clients stop at 4 MiB. */
 const MAX_PAGE_BYTES = 4_000_000
 
-/** Looks up messages for a peer with a session. Never rejects. */
+/**
+ * Looks up messages for a peer with a session.
+ *
+ * @throws as {@link answerLookup}, {@link TimeoutError}, what the stream throws, or the signal's own reason
+ */
 export async function serveLookup(
-  { settings, intakes, tell, signal }: SyncContext,
-  stream: SyncStream,
+  { settings, intakes, signal }: SyncContext,
+  frames: Frames,
   peerId: string
 ): Promise<void> {
   const { replyTimeoutMs, archive } = settings
-  const frames = new Frames(stream, MAX_LOOKUP_BYTES)
-  try {
-    await withDeadline('look-up', { signal }, replyTimeoutMs, async (within) => {
-      const request = await frames.read(within)
-      const isKnown = intakes.of(peerId).length > 0
-      if (request !== undefined) {
-        await frames.write(await answerLookup(request, isKnown ? archive : undefined), within)
-      }
-      await frames.close(within)
-    })
-  } catch (error) {
-    frames.abort()
-    if (hasErrorCode(error, 'ERR_STORAGE')) {
-      tell({ type: 'sync:failed', detail: { peerId, error } })
+  await withDeadline('look-up', { signal }, replyTimeoutMs, async (within) => {
+    const request = await frames.read(within)
+    const isKnown = intakes.of(peerId).length > 0
+    if (request !== undefined) {
+      await frames.write(await answerLookup(request, isKnown ? archive : undefined), within)
     }
-  }
+    await frames.close(within)
+  })
 }
 
 /**

@@ -1,5 +1,4 @@
 import { hasErrorCode, isWakuLightError, ProtocolViolationError } from '../errors.ts'
-import { toHex } from '../lib/bytes.ts'
 import type { StoredMessage } from '../store/page.ts'
 import { assertLimit } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
@@ -10,9 +9,8 @@ import {
   TRANSFER_PROTOCOL,
   type TransferredMessage
 } from '../wire/sync-transfer.ts'
-import type { SyncStore } from './components.ts'
 import type { SyncContext } from './context.ts'
-import { Frames, type SyncStream } from './frames.ts'
+import { Frames } from './frames.ts'
 import type { Intake } from './intake.ts'
 import { knownPeers, openStream } from './peers.ts'
 import type { SyncProgress, SyncRejection } from './progress.ts'
@@ -56,10 +54,8 @@ export async function sendMessages(
       }
     }
   } catch (error) {
-    const isOfPeer = hasErrorCode(error, 'ERR_CONNECTION', 'ERR_UNSUPPORTED')
-    if (signal.aborted || !isOfPeer) {
+    if (signal.aborted || !hasErrorCode(error, 'ERR_CONNECTION', 'ERR_UNSUPPORTED')) {
       frames?.abort()
-      signal.throwIfAborted()
       throw error
     }
   }
@@ -75,13 +71,17 @@ function toFrame(message: TransferredMessage): Uint8Array | undefined {
   }
 }
 
-/** Takes what a peer transfers, as far as there is a session with it, until it closes the stream. Never rejects. */
+/**
+ * Takes what a peer transfers until it closes the stream.
+ *
+ * @throws {@link ProtocolViolationError} where there is no session with it, {@link LimitExceededError} for more than a session
+ * takes, or than nobody asked for, what stream or archive throws, or the signal's own reason
+ */
 export async function receive(
   { intakes, tell, signal }: SyncContext,
-  stream: SyncStream,
+  frames: Frames,
   peerId: string
 ): Promise<void> {
-  const frames = new Frames(stream, MAX_TRANSFER_BYTES)
   const find = (): readonly Intake[] => {
     const found = intakes.of(peerId)
     if (found.length === 0) {
@@ -89,36 +89,29 @@ export async function receive(
     }
     return found
   }
-  try {
-    find()
-    let rejectedCount = 0
-    for (let bytes = await frames.read(signal); bytes !== undefined; ) {
-      const batches = new Map<Intake, StoredMessage[]>()
-      try {
-        for (let count = 0; bytes !== undefined; count++) {
-          const judged = judge(find(), bytes)
-          if (typeof judged === 'string') {
-            tell(rejected(peerId, judged))
-            assertLimit(++rejectedCount, MAX_REJECTED, 'messages that were not asked for')
-          } else {
-            const [intake, message] = judged
-            batches.set(intake, [...(batches.get(intake) ?? []), message])
-          }
-          bytes = count < BATCH_MESSAGES ? frames.take() : undefined
+  find()
+  let rejectedCount = 0
+  for (let bytes = await frames.read(signal); bytes !== undefined; ) {
+    const found = find()
+    const batches = new Map<Intake, StoredMessage[]>()
+    try {
+      for (let count = 0; bytes !== undefined; count++) {
+        const judged = judge(found, bytes)
+        if (typeof judged === 'string') {
+          tell(rejected(peerId, judged))
+          assertLimit(++rejectedCount, MAX_REJECTED, 'messages that were not asked for')
+        } else {
+          const [intake, message] = judged
+          batches.set(intake, [...(batches.get(intake) ?? []), message])
         }
-      } finally {
-        for (const [intake, messages] of batches) {
-          await intake.store(messages, 'transfer')
-        }
+        bytes = count < BATCH_MESSAGES ? frames.take() : undefined
       }
-      bytes = await frames.read(signal)
+    } finally {
+      for (const [intake, messages] of batches) {
+        await intake.store(messages, 'transfer')
+      }
     }
-    await frames.close(signal)
-  } catch (error) {
-    frames.abort()
-    if (!signal.aborted) {
-      tell({ type: 'sync:failed', detail: { peerId, error } })
-    }
+    bytes = await frames.read(signal)
   }
 }
 
@@ -164,44 +157,27 @@ export async function fetchMessages(
   for (const peerId of new Set([intake.peerId, ...knownPeers(node)])) {
     const wanted = intake.missing
     for (let start = 0, misses = 0; start < wanted.length && misses < MAX_MISSES; ) {
+      const found: StoredMessage[] = []
       const batch = wanted.slice(start, start + BATCH_HASHES)
-      const found = await lookUp(store, intake, batch, { peerId, signal })
-      if (found === undefined) {
-        break
+      try {
+        for await (const row of store.lookup(batch, { peerId, signal })) {
+          const judged = intake.judge(row.pubsubTopic, row, row.payload.length)
+          if (typeof judged === 'string') {
+            intake.tell(rejected(intake.peerId, judged))
+          } else {
+            found.push(judged)
+          }
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!isWakuLightError(error)) {
+          throw error
+        }
+        misses = MAX_MISSES // the node is down, or looks up no hashes: another one may
       }
       await intake.store(found, 'store')
       misses = found.length === 0 ? misses + 1 : 0
       start += BATCH_HASHES
     }
   }
-}
-
-async function lookUp(
-  store: SyncStore,
-  intake: Intake,
-  hashes: readonly Uint8Array[],
-  options: { readonly peerId: string; readonly signal: AbortSignal }
-): Promise<readonly StoredMessage[] | undefined> {
-  const asked = new Set(hashes.map(toHex))
-  const found: StoredMessage[] = []
-  try {
-    for await (const { messageHash, pubsubTopic, ...message } of store.lookup(hashes, options)) {
-      const judged = asked.delete(toHex(messageHash))
-        ? intake.judge(pubsubTopic, message, message.payload.length)
-        : 'unexpected'
-      if (typeof judged === 'string') {
-        intake.tell(rejected(intake.peerId, judged))
-      } else {
-        found.push(judged)
-      }
-    }
-  } catch (error) {
-    options.signal.throwIfAborted()
-    if (!isWakuLightError(error)) {
-      throw error
-    }
-    // the node is down, or looks up no hashes: another one may
-    return found.length > 0 ? found : undefined
-  }
-  return found
 }

@@ -4,7 +4,7 @@ import { fromMilliseconds } from '../lib/time.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncContext } from './context.ts'
 import { type Reconciliation, readPayload, reconcile } from './driver.ts'
-import { Frames, type SyncStream } from './frames.ts'
+import { Frames } from './frames.ts'
 import type { SyncSettings } from './init.ts'
 import { Intake } from './intake.ts'
 import { fetchMessages, sendMessages } from './moving.ts'
@@ -42,48 +42,38 @@ export async function initiate(
   call: SessionCall
 ): Promise<SyncResult> {
   const { node, settings } = context
-  return await run(context, 'initiator', peerId, window, call, async (talk, maxBytes, signal) => {
+  return await run(context, 'initiator', peerId, window, call, async function* (signal) {
     for (const layout of ['topics', 'shards'] as const) {
       if (toScope(settings, layout) !== undefined) {
         const stream = await openStream(node, peerId, RECONCILIATION_PROTOCOL, signal)
-        const found = await talk(new Frames(stream, maxBytes), undefined, layout)
-        if (found.outcome !== 'unanswered' || found.rounds > 0) {
-          return found
-        }
+        yield { frames: new Frames(stream, toOptions(settings).maxPayloadBytes), layout }
       }
     }
-    const reason = 'the peer closed the stream without an answer'
-    throw new ProtocolViolationError('no-answer', reason, peerId)
   })
 }
 
-/** Answers a session that a peer opened. Never rejects. */
+/** Answers a session that a peer opened, unless there are too many. Never rejects. */
 export async function respond(
   context: SyncContext,
-  stream: SyncStream,
+  frames: Frames,
   peerId: string
 ): Promise<void> {
   const { settings, served, signal } = context
-  const options = toOptions(settings, false)
-  const frames = new Frames(stream, options.maxPayloadBytes)
   if (served.has(peerId) || served.size >= settings.maxServedSessions) {
-    await frames.close(signal)
     return
   }
   served.add(peerId)
   try {
-    const opening = await readPayload(frames, settings.replyTimeoutMs, signal)
-    if (opening === undefined) {
-      await frames.close(signal)
-      return
+    const opening = await readPayload(frames, settings, signal)
+    if (opening !== undefined) {
+      const nowMs = settings.now()
+      const all = {
+        timeStart: fromMilliseconds(nowMs - settings.servedRangeMs),
+        timeEnd: fromMilliseconds(nowMs + AHEAD_MS)
+      }
+      const window = servedWindow(opening, all, toOptions(settings))
+      await run(context, 'responder', peerId, window, context, () => [{ frames, opening }])
     }
-    const nowMs = settings.now()
-    const all = {
-      timeStart: fromMilliseconds(nowMs - settings.servedRangeMs),
-      timeEnd: fromMilliseconds(nowMs + AHEAD_MS)
-    }
-    const window = servedWindow(opening, all, options)
-    await run(context, 'responder', peerId, window, context, (talk) => talk(frames, opening))
   } catch (error) {
     await leave(frames, error, signal)
   } finally {
@@ -91,16 +81,21 @@ export async function respond(
   }
 }
 
-/** Reconciles on a stream, and closes it. */
-type Talk = (frames: Frames, opening?: Uint8Array, layout?: SyncLayout) => Promise<Reconciliation>
+/** A stream to reconcile on: with what the peer opened it, or the layout in which we open it. */
+interface Talk {
+  readonly frames: Frames
+  readonly opening?: Uint8Array
+  readonly layout?: SyncLayout
+}
 
+/** Runs a session on the first stream on which the peer says something. */
 async function run(
   context: SyncContext,
   role: SyncRole,
   peerId: string,
   window: SyncWindow,
   call: SessionCall,
-  meet: (talk: Talk, maxBytes: number, signal: AbortSignal) => Promise<Reconciliation>
+  talks: (signal: AbortSignal) => AsyncIterable<Talk> | Iterable<Talk>
 ): Promise<SyncResult> {
   const { settings, holdings, node, intakes } = context
   const { tell } = call
@@ -112,15 +107,15 @@ async function run(
       const options = toOptions(settings, await isReference(node, peerId))
       const index = await holdings.select(window, signal)
       let [sentBytes, receivedBytes] = [0, 0]
-      const onRound = (rounds: number): void =>
-        tell({ type: 'sync:round', detail: { peerId, rounds } })
-      const talk: Talk = async (frames, opening, layout) => {
+      let found: Reconciliation | undefined
+      for await (const { frames, opening, layout } of talks(signal)) {
         const session = new SyncSession({ index, filter: settings, window, layout, options })
+        const onRound = (rounds: number): void =>
+          tell({ type: 'sync:round', detail: { peerId, rounds } })
         try {
-          const found = await reconcile(frames, session, opening, settings, onRound, signal)
-          intake.settle(found.toFetch, found.outcome !== 'unanswered')
+          found = await reconcile(frames, session, opening, settings, onRound, signal)
+          intake.settle(found.toFetch, found.outcome !== undefined)
           await frames.close(signal)
-          return found
         } catch (error) {
           await leave(frames, error, signal)
           throw error
@@ -128,8 +123,15 @@ async function run(
           sentBytes += frames.sentBytes
           receivedBytes += frames.receivedBytes
         }
+        if (found.rounds > 0) {
+          break
+        }
       }
-      const { toSend, rounds, outcome } = await meet(talk, options.maxPayloadBytes, signal)
+      if (!found?.rounds) {
+        const reason = 'the peer closed the stream without an answer'
+        throw new ProtocolViolationError('no-answer', reason, peerId)
+      }
+      const { toSend, rounds, outcome } = found
       const [sent] = await Promise.all([
         sendMessages(context, peerId, toSend, signal),
         intake.wait(signal)
@@ -140,7 +142,7 @@ async function run(
         peerId,
         role,
         window,
-        outcome: outcome === 'unanswered' || missing + unsent > 0 ? 'partial' : outcome,
+        outcome: outcome === undefined || missing + unsent > 0 ? 'partial' : outcome,
         rounds,
         sentBytes,
         receivedBytes,
@@ -170,7 +172,8 @@ async function leave(frames: Frames, error: unknown, signal: AbortSignal): Promi
   }
 }
 
-function toOptions({ session }: SyncSettings, isReferenceNode: boolean): SyncSessionOptions {
+/** How a session goes about it, by what the peer is. */
+export function toOptions({ session }: SyncSettings, isReferenceNode = false): SyncSessionOptions {
   return {
     ...SYNC_SESSION_DEFAULTS,
     ...(isReferenceNode ? REFERENCE_NODE_OPTIONS : undefined),

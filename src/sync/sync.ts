@@ -1,4 +1,5 @@
-import { ClosedError } from '../errors.ts'
+import type { StreamHandler } from '@libp2p/interface'
+import { ClosedError, hasErrorCode } from '../errors.ts'
 import { assertMethod } from '../lib/checks.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { Listeners } from '../lib/listeners.ts'
@@ -7,20 +8,21 @@ import { fromMilliseconds, type TimeInput } from '../lib/time.ts'
 import type { CallOptions } from '../options.ts'
 import { STORE_QUERY_3_PROTOCOL } from '../wire/store-query-3.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
-import { TRANSFER_PROTOCOL } from '../wire/sync-transfer.ts'
+import { MAX_TRANSFER_BYTES, TRANSFER_PROTOCOL } from '../wire/sync-transfer.ts'
 import { askFirst, toWindow } from './asking.ts'
 import { Backoff } from './backoff.ts'
 import type { SyncComponents } from './components.ts'
 import type { SyncContext } from './context.ts'
+import { Frames } from './frames.ts'
 import { openHoldings } from './holdings.ts'
 import { type SyncInit, toSyncSettings } from './init.ts'
 import { Intakes } from './intake.ts'
-import { serveLookup } from './lookups.ts'
+import { MAX_LOOKUP_BYTES, serveLookup } from './lookups.ts'
 import { receive } from './moving.ts'
 import { capablePeers } from './peers.ts'
 import type { SyncProgress, SyncResult, Tell } from './progress.ts'
 import { startScheduler } from './scheduler.ts'
-import { initiate, respond } from './sessions.ts'
+import { initiate, respond, toOptions } from './sessions.ts'
 
 /** Options of {@link Sync.syncNow}. */
 export interface SyncNowOptions extends CallOptions<SyncProgress> {
@@ -143,19 +145,29 @@ const MAX_INBOUND_STREAMS = 8
  * @param handled - where the protocols are put that have a handler
  */
 async function handleStreams(context: SyncContext, handled: string[]): Promise<void> {
-  const { node, settings } = context
+  const { node, settings, tell, signal } = context
   const handlers = [
-    [TRANSFER_PROTOCOL, receive, true],
-    [RECONCILIATION_PROTOCOL, respond, settings.serve],
-    [STORE_QUERY_3_PROTOCOL, serveLookup, settings.serveLookups]
+    [TRANSFER_PROTOCOL, MAX_TRANSFER_BYTES, receive, true],
+    [RECONCILIATION_PROTOCOL, toOptions(settings).maxPayloadBytes, respond, settings.serve],
+    [STORE_QUERY_3_PROTOCOL, MAX_LOOKUP_BYTES, serveLookup, settings.serveLookups]
   ] as const
-  for (const [protocol, handler, isWanted] of handlers) {
+  for (const [protocol, maxBytes, handler, isWanted] of handlers) {
+    const handle: StreamHandler = async (stream, { remotePeer }) => {
+      const peerId = remotePeer.toString()
+      const frames = new Frames(stream, maxBytes)
+      try {
+        await handler(context, frames, peerId)
+        await frames.close(signal)
+      } catch (error) {
+        frames.abort()
+        // what is wrong with a look-up is the peer's to know, unless it is our archive
+        if (!signal.aborted && (handler === receive || hasErrorCode(error, 'ERR_STORAGE'))) {
+          tell({ type: 'sync:failed', detail: { peerId, error } })
+        }
+      }
+    }
     if (isWanted) {
-      await node.streamHost.handle(
-        protocol,
-        (stream, { remotePeer }) => handler(context, stream, remotePeer.toString()),
-        { maxInboundStreams: MAX_INBOUND_STREAMS }
-      )
+      await node.streamHost.handle(protocol, handle, { maxInboundStreams: MAX_INBOUND_STREAMS })
       handled.push(protocol)
     }
   }

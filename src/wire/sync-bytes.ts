@@ -15,24 +15,24 @@ export class SyncReader {
 
   constructor(readonly bytes: Uint8Array) {}
 
-  /** Bytes not read yet. */
-  get remaining(): number {
-    return this.bytes.length - this.#position
+  /** Whether all is read. */
+  get isAtEnd(): boolean {
+    return this.#position === this.bytes.length
+  }
+
+  /** Throws unless so many bytes are left. */
+  expect(length: number): void {
+    if (length > this.bytes.length - this.#position) {
+      throw new InvalidMessageError('a payload is truncated')
+    }
   }
 
   /** The next bytes: a view, not a copy. */
   view(length: number): Uint8Array {
-    if (length > this.remaining) {
-      throw new InvalidMessageError('a payload is truncated')
-    }
+    this.expect(length)
     const start = this.#position
     this.#position += length
     return this.bytes.subarray(start, this.#position)
-  }
-
-  /** The next byte. */
-  byte(): number {
-    return this.view(1)[0] as number
   }
 
   /** The next 32 bytes: a copy, so that a hash that is kept does not keep its frame. */
@@ -53,19 +53,24 @@ export class SyncReader {
     return value
   }
 
-  /** The next varint as a number; beyond 53 bits about that number. */
-  number(): number {
-    return Number(this.varint())
+  /** The next varint as a number, which may be no larger than `max`. */
+  number(max: number, what: string): number {
+    const number = Number(this.varint())
+    if (number > max) {
+      throw new InvalidMessageError(`${what} exceeds ${max}`)
+    }
+    return number
   }
 
   /**
    * The next varint, which says how many of something follow.
    *
-   * @throws {@link LimitExceededError} for more than `limit`
+   * @param before - how many of it were read already
+   * @throws {@link LimitExceededError} for more than `limit`, together with those
    */
-  count(limit: number, what: string): number {
-    const count = this.number()
-    assertLimit(count, limit, what)
+  count(limit: number, what: string, before = 0): number {
+    const count = Number(this.varint())
+    assertLimit(before + count, limit, what)
     return count
   }
 
@@ -85,44 +90,35 @@ export class SyncWriter {
   #length = 0
 
   /** Bytes as they are. */
-  put(bytes: Uint8Array): void {
-    const start = this.#extend(bytes.length)
-    this.#bytes.set(bytes, start)
-  }
-
-  /** A number from 0 on, as a varint. */
-  varint(value: bigint | number): void {
-    let high = BigInt(value)
-    for (; high > 0xfffffffn; high >>= 7n) {
-      this.#byte(Number(high & 0x7fn) | 0x80)
-    }
-    let rest = Number(high)
-    for (; rest > 0x7f; rest >>>= 7) {
-      this.#byte((rest & 0x7f) | 0x80)
-    }
-    this.#byte(rest)
-  }
-
-  /** What was written, in a buffer of its own. */
-  toBytes(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.slice(0, this.#length)
-  }
-
-  #byte(byte: number): void {
-    const at = this.#extend(1)
-    this.#bytes[at] = byte
-  }
-
-  /** Makes room for some more bytes; where they start. */
-  #extend(length: number): number {
+  put(bytes: ArrayLike<number>): void {
     const start = this.#length
-    this.#length += length
+    this.#length += bytes.length
     if (this.#length > this.#bytes.length) {
       const grown = new Uint8Array(2 * this.#length)
       grown.set(this.#bytes)
       this.#bytes = grown
     }
-    return start
+    this.#bytes.set(bytes, start)
+  }
+
+  /** A number from 0 on, as a varint. */
+  varint(value: bigint | number): void {
+    const bytes: number[] = []
+    let high = BigInt(value)
+    for (; high > 0xfffffffn; high >>= 7n) {
+      bytes.push(Number(high & 0x7fn) | 0x80)
+    }
+    let rest = Number(high)
+    for (; rest > 0x7f; rest >>>= 7) {
+      bytes.push((rest & 0x7f) | 0x80)
+    }
+    bytes.push(rest)
+    this.put(bytes)
+  }
+
+  /** What was written, in a buffer of its own. */
+  toBytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(0, this.#length)
   }
 }
 

@@ -1,5 +1,4 @@
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
-import { compareBytes } from '../lib/bytes.ts'
 import {
   assertHash,
   assertLimit,
@@ -8,7 +7,10 @@ import {
   type SyncReader,
   type SyncWriter
 } from './sync-bytes.ts'
-import { compareSyncIds, type RangeBounds, type SyncId, type SyncRange } from './sync-payload.ts'
+import { compareSyncIds, type ItemSetRange, type SyncId, type SyncRange } from './sync-payload.ts'
+
+/** Sorts before any hash. */
+const NO_HASH = /* @__PURE__ */ new Uint8Array()
 
 const TYPES = ['skip', 'fingerprint', 'item-set'] as const
 
@@ -33,7 +35,6 @@ export function writeRange(writer: SyncWriter, range: SyncRange): void {
     writer.varint(items.length)
     let previous = 0n
     for (const { timestamp, hash } of items) {
-      assertSyncTime(timestamp, 'item.timestamp')
       assertHash(hash, 'item.hash')
       writer.varint(timestamp - previous)
       writer.put(hash)
@@ -52,52 +53,35 @@ export function readRange(
 ): SyncRange {
   const upper = reader.time(lower)
   const bounds = { lower, upper, ...(upper === lower && { upperHash: readUpperHash(reader) }) }
-  const range = readContent(reader, bounds, itemsBefore, maxItems)
+  const type = TYPES[reader.number(2, 'the type of a range')]
+  const range: SyncRange =
+    type === 'item-set'
+      ? { ...bounds, type, ...readItems(reader, itemsBefore, maxItems) }
+      : type === 'fingerprint'
+        ? { ...bounds, type, fingerprint: reader.hash() }
+        : { ...bounds, type: 'skip' }
   assertRange(range, (problem) => new InvalidMessageError(`payload.ranges ${problem}`))
   return range
 }
 
-function readContent(
+function readItems(
   reader: SyncReader,
-  bounds: RangeBounds,
   itemsBefore: number,
   maxItems: number
-): SyncRange {
-  const type = TYPES[reader.byte()]
-  switch (type) {
-    case 'skip':
-      return { ...bounds, type }
-    case 'fingerprint':
-      return { ...bounds, type, fingerprint: reader.hash() }
-    case 'item-set': {
-      const count = reader.number()
-      assertLimit(itemsBefore + count, maxItems, 'items')
-      if (count * (HASH_BYTES + 1) > reader.remaining) {
-        throw new InvalidMessageError('an item set is truncated')
-      }
-      const items: SyncId[] = []
-      for (let timestamp = 0n; items.length < count; ) {
-        timestamp = reader.time(timestamp)
-        items.push({ timestamp, hash: reader.hash() })
-      }
-      const reconciled = reader.byte()
-      if (reconciled > 1) {
-        throw new InvalidMessageError('the reconciled flag is neither 0 nor 1')
-      }
-      return { ...bounds, type, items, reconciled: reconciled === 1 }
-    }
-    default:
-      throw new InvalidMessageError('unknown range type')
+): Pick<ItemSetRange, 'items' | 'reconciled'> {
+  const count = reader.count(maxItems, 'items', itemsBefore)
+  reader.expect(count * (HASH_BYTES + 1))
+  const items: SyncId[] = []
+  for (let timestamp = 0n; items.length < count; ) {
+    timestamp = reader.time(timestamp)
+    items.push({ timestamp, hash: reader.hash() })
   }
+  return { items, reconciled: reader.number(1, 'the reconciled flag') === 1 }
 }
 
 function readUpperHash(reader: SyncReader): Uint8Array {
-  const length = reader.byte()
   const upperHash = new Uint8Array(HASH_BYTES)
-  if (length > HASH_BYTES) {
-    throw new InvalidMessageError('an upper hash is longer than 32 bytes')
-  }
-  upperHash.set(reader.view(length))
+  upperHash.set(reader.view(reader.number(HASH_BYTES, 'the length of an upper hash')))
   return upperHash
 }
 
@@ -111,15 +95,11 @@ function assertRange(range: SyncRange, toError: (problem: string) => Error): voi
   ) {
     throw toError('must ascend, by an upper hash where the times are equal')
   }
-  let previous: SyncId | undefined
+  // what sorts before all and after all that may be listed
+  let previous: SyncId = { timestamp: lower, hash: NO_HASH }
+  const end: SyncId = { timestamp: upper, hash: upperHash ?? NO_HASH }
   for (const item of range.type === 'item-set' ? range.items : []) {
-    if (
-      item.timestamp < lower ||
-      item.timestamp > upper ||
-      (item.timestamp === upper &&
-        (upperHash === undefined || compareBytes(item.hash, upperHash) > 0)) ||
-      (previous !== undefined && compareSyncIds(previous, item) >= 0)
-    ) {
+    if (compareSyncIds(previous, item) >= 0 || compareSyncIds(item, end) > 0) {
       throw toError('must have items that ascend within their bounds')
     }
     previous = item

@@ -31,43 +31,23 @@ export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): 
 /** Reads the header of a payload in a layout. */
 export function readScope(
   reader: SyncReader,
-  limits: SyncPayloadLimits,
+  { maxTopics, maxTopicBytes }: SyncPayloadLimits,
   layout: 'topics' | 'shards'
 ): TopicScope | ShardScope {
-  if (layout === 'topics') {
-    const pubsubTopics = readTopics(reader, limits)
-    return { layout, pubsubTopics, contentTopics: readTopics(reader, limits) }
-  }
-  const clusterId = readNumber(reader)
-  const shards: number[] = []
-  for (let left = reader.count(limits.maxTopics, 'shards'); left > 0; left--) {
-    shards.push(readNumber(reader))
-  }
-  return { layout, clusterId, shards }
-}
-
-function readTopics(
-  reader: SyncReader,
-  { maxTopics, maxTopicBytes }: SyncPayloadLimits
-): readonly string[] {
-  const topics: string[] = []
-  for (let left = reader.count(maxTopics, 'topics'); left > 0; left--) {
+  const listOf = <T>(read: () => T): readonly T[] =>
+    Array.from({ length: reader.count(maxTopics, 'topics or shards') }, read)
+  const readTopic = (): string => {
     const bytes = reader.view(reader.count(maxTopicBytes, 'bytes of a topic'))
     const topic = decodeText(bytes, 'a topic')
     if (!isTopic(topic)) {
       throw new InvalidMessageError('a topic is empty or unprintable')
     }
-    topics.push(topic)
+    return topic
   }
-  return topics
-}
-
-function readNumber(reader: SyncReader): number {
-  const number = reader.number()
-  if (number > 0xffff) {
-    throw new InvalidMessageError('a cluster or shard exceeds 16 bits')
-  }
-  return number
+  const readNumber = (): number => reader.number(0xffff, 'a cluster or shard')
+  return layout === 'topics'
+    ? { layout, pubsubTopics: listOf(readTopic), contentTopics: listOf(readTopic) }
+    : { layout, clusterId: readNumber(), shards: listOf(readNumber) }
 }
 
 /** Control characters are what a shard list of the older layout would make of a topic. */

@@ -96,7 +96,7 @@ function decodeLayout(bytes: Uint8Array, limits: SyncPayloadLimits, layout: Layo
   let lower = reader.time(0n)
   const ranges: SyncRange[] = []
   let items = 0
-  while (reader.remaining > 0) {
+  while (!reader.isAtEnd) {
     assertLimit(ranges.length + 1, limits.maxRanges, 'ranges')
     const range = readRange(reader, lower, items, limits.maxItems)
     ranges.push(range)
