@@ -57,18 +57,10 @@ export async function answerLookup(
   const answer = (
     statusCode: number,
     statusDesc: string,
-    rows: readonly StoredMessage[] = [],
+    messages: readonly Uint8Array<ArrayBuffer>[] = [],
     paginationCursor?: Uint8Array<ArrayBuffer>
-  ): Uint8Array => {
-    const messages = rows.map((row) => encodeRow(row, includeData))
-    return encodeStoreQueryResponse({
-      requestId,
-      statusCode,
-      statusDesc,
-      messages,
-      paginationCursor
-    })
-  }
+  ): Uint8Array =>
+    encodeStoreQueryResponse({ requestId, statusCode, statusDesc, messages, paginationCursor })
   if (archive === undefined) {
     return answer(503, 'SERVICE_UNAVAILABLE: no sync session')
   }
@@ -81,31 +73,31 @@ export async function answerLookup(
     rows.reverse()
   }
   // a page goes on after the cursor, wherever that is in the order
-  const at = cursor && rows.findIndex(({ messageHash }) => compareBytes(messageHash, cursor) === 0)
-  if (at === -1) {
+  const isCursor = ({ messageHash }: StoredMessage): boolean =>
+    cursor !== undefined && compareBytes(messageHash, cursor) === 0
+  const first = rows.findIndex(isCursor) + 1
+  if (cursor !== undefined && first === 0) {
     return answer(400, 'BAD_REQUEST: unknown cursor')
   }
   const limit = Math.min(Number(request.paginationLimit ?? 0n) || 20, MAX_PAGE_MESSAGES)
-  const page: StoredMessage[] = []
+  const page: Uint8Array<ArrayBuffer>[] = []
+  let last: StoredMessage | undefined
   let sizeBytes = 0
-  for (const row of rows.slice((at ?? -1) + 1).slice(0, limit)) {
-    sizeBytes += includeData ? row.payload.length : 0
+  for (const row of rows.slice(first, first + limit)) {
+    const { messageHash, pubsubTopic } = row
+    const data = includeData ? { message: encodeWakuMessage(row), pubsubTopic } : {}
+    const entry = encodeWakuMessageKeyValue({ messageHash, ...data })
+    sizeBytes += entry.length
     if (sizeBytes > MAX_PAGE_BYTES && page.length > 0) {
       break
     }
-    page.push(row)
+    page.push(entry)
+    last = row
   }
-  const last = page.at(-1)
   const next = last === rows.at(-1) ? undefined : last?.messageHash
   return answer(200, 'OK', request.paginationForward ? page : page.reverse(), next)
 }
 
 function toSyncId({ timestamp = 0n, messageHash: hash }: StoredMessage): SyncId {
   return { timestamp, hash }
-}
-
-function encodeRow(row: StoredMessage, includeData: boolean): Uint8Array<ArrayBuffer> {
-  const { messageHash, pubsubTopic } = row
-  const message = includeData ? encodeWakuMessage(row) : undefined
-  return encodeWakuMessageKeyValue({ messageHash, ...(message && { message, pubsubTopic }) })
 }
