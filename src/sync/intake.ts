@@ -101,8 +101,8 @@ export class Intake {
       return 'unexpected'
     }
     this.#sizeBytes += sizeBytes
-    assertLimit(this.#taken.size + 1, settings.maxMessages, 'messages in a session')
-    assertLimit(this.#sizeBytes, settings.maxMessageBytes, 'bytes of messages in a session')
+    assertLimit(this.#taken.size + 1, settings.maxMessages, 'messages')
+    assertLimit(this.#sizeBytes, settings.maxMessageBytes, 'bytes of messages')
     this.#taken.add(key)
     return { ...message, pubsubTopic, messageHash: hash }
   }

@@ -99,7 +99,7 @@ export async function receive(
         const judged = judge(found, bytes)
         if (typeof judged === 'string') {
           tell(rejected(peerId, judged))
-          assertLimit(++rejectedCount, MAX_REJECTED, 'messages that were not asked for')
+          assertLimit(++rejectedCount, MAX_REJECTED, 'unexpected messages')
         } else {
           const [intake, message] = judged
           batches.set(intake, [...(batches.get(intake) ?? []), message])

@@ -1,5 +1,6 @@
 import type { Connection, Peer, Stream } from '@libp2p/interface'
-import { ConnectionError, isWakuLightError } from '../errors.ts'
+import { ConnectionError } from '../errors.ts'
+import type { ExchangeRequest } from '../transport/exchange.ts'
 import { encodeClusterId, MAX_METADATA_BYTES, METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncNode } from './components.ts'
@@ -69,19 +70,17 @@ function connectionTo({ streamHost }: SyncNode, peerId: string): Connection | un
 async function connect(node: SyncNode, peerId: string, signal: AbortSignal): Promise<Connection> {
   const { servicePeers } = node
   const peer = servicePeers?.candidates().find((candidate) => candidate.peerId === peerId)
-  let failure: Error = new ConnectionError('the peer is not connected')
+  let failure: unknown = new ConnectionError('the peer is not connected')
   if (servicePeers !== undefined && peer !== undefined) {
-    const { clusterId } = await servicePeers.network(signal)
-    const protocols = [METADATA_PROTOCOL]
-    const encode = (): Uint8Array => encodeClusterId(clusterId)
     try {
-      const request = { protocols, encode, maxResponseBytes: MAX_METADATA_BYTES }
+      const { clusterId } = await servicePeers.network(signal)
+      const request: ExchangeRequest = {
+        protocols: [METADATA_PROTOCOL],
+        encode: () => encodeClusterId(clusterId),
+        maxResponseBytes: MAX_METADATA_BYTES
+      }
       await servicePeers.request(peer, request, signal)
     } catch (error) {
-      signal.throwIfAborted()
-      if (!isWakuLightError(error)) {
-        throw error
-      }
       failure = error
     }
   }

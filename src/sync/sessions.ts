@@ -128,8 +128,7 @@ async function run(
         }
       }
       if (!found?.rounds) {
-        const reason = 'the peer closed the stream without an answer'
-        throw new ProtocolViolationError('no-answer', reason, peerId)
+        throw new ProtocolViolationError('no-answer', 'the peer gave no answer', peerId)
       }
       const { toSend, rounds, outcome } = found
       const [sent] = await Promise.all([

@@ -74,7 +74,7 @@ export class SyncIndex {
   insert(id: SyncId, topics: SyncTopics): boolean {
     const entry = this.#toKey(id.timestamp, id.hash)
     if (this.size >= this.#maxEntries && !this.#entries.has(entry)) {
-      assertLimit(this.size + 1, this.#maxEntries, 'entries in the sync index')
+      assertLimit(this.size + 1, this.#maxEntries, 'entries')
     }
     const topicId = this.#topics.acquire(topics)
     entry[KEY_WORDS] = topicId

@@ -133,7 +133,7 @@ export class SyncSession {
     if (scope === undefined) {
       throw new InvalidArgumentError(
         'filter.pubsubTopics',
-        'must be shards of one cluster for the older layout'
+        'must be shards of one cluster'
       )
     }
     this.#scope = scope
@@ -156,7 +156,7 @@ export class SyncSession {
     const payload = decodeSyncPayload(bytes, this.#options, this.#scope?.layout)
     if (typeof payload === 'string' || isSettled(payload.ranges)) {
       if (this.#scope === undefined) {
-        throw new ProtocolViolationError('empty', 'a session begins with nothing to compare')
+        throw new ProtocolViolationError('empty', 'there is nothing to compare')
       }
       return this.#end(payload === 'mismatch' ? payload : this.#settled)
     }
@@ -189,7 +189,7 @@ export class SyncSession {
   #count(sizeBytes: number): void {
     const { maxPayloads, maxReceivedBytes } = this.#options
     if (this.#isOver) {
-      throw new ProtocolViolationError('over', 'a payload after the end of the session')
+      throw new ProtocolViolationError('over', 'the session is over')
     }
     this.#receivedBytes += sizeBytes
     assertLimit(++this.#payloads, maxPayloads, 'payloads')
@@ -201,7 +201,7 @@ export class SyncSession {
     const span = spanOf(ranges)
     this.#bounds ??= span
     if (span.timeStart < this.#bounds.timeStart || span.timeEnd > this.#bounds.timeEnd) {
-      throw new ProtocolViolationError('window', 'a range lies outside of what was asked')
+      throw new ProtocolViolationError('window', 'a range lies outside of the window')
     }
     // the older layout wants the very same shards, so that they are the peer's as well
     this.#scope ??= toScope(this.#init.filter, scope.layout) ?? scope

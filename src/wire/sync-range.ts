@@ -93,14 +93,14 @@ function assertRange(range: SyncRange, toError: (problem: string) => Error): voi
     (upper === lower) !== (upperHash !== undefined) ||
     upperHash?.every((byte) => byte === 0)
   ) {
-    throw toError('must ascend, by an upper hash where the times are equal')
+    throw toError('must ascend')
   }
   // what sorts before all and after all that may be listed
   let previous: SyncId = { timestamp: lower, hash: NO_HASH }
   const end: SyncId = { timestamp: upper, hash: upperHash ?? NO_HASH }
   for (const item of range.type === 'item-set' ? range.items : []) {
     if (compareSyncIds(previous, item) >= 0 || compareSyncIds(item, end) > 0) {
-      throw toError('must have items that ascend within their bounds')
+      throw toError('must have items that ascend within them')
     }
     previous = item
   }

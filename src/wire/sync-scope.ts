@@ -13,7 +13,7 @@ export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): 
       for (const topic of topics) {
         const text = encodeText(topic)
         if (!isTopic(topic)) {
-          throw new InvalidArgumentError('payload.scope', 'must hold no empty or unprintable topic')
+          throw new InvalidArgumentError('payload.scope', 'must hold no topic that is empty or unprintable')
         }
         writer.varint(text.length)
         writer.put(text)
@@ -40,7 +40,7 @@ export function readScope(
     const bytes = reader.view(reader.count(maxTopicBytes, 'bytes of a topic'))
     const topic = decodeText(bytes, 'a topic')
     if (!isTopic(topic)) {
-      throw new InvalidMessageError('a topic is empty or unprintable')
+      throw new InvalidMessageError('a topic that is empty or unprintable')
     }
     return topic
   }

@@ -56,7 +56,7 @@ export function decodeTransfer(bytes: Uint8Array): TransferredMessage {
   assertLimit(bytes.length, MAX_TRANSFER_BYTES, 'bytes in a transfer')
   const { first, second } = readFields<Partial<EncodedTransfer>>(bytes, TRANSFER_FIELDS)
   if (first === undefined || second === undefined) {
-    throw new InvalidMessageError('a transfer has no pubsub topic or no message')
+    throw new InvalidMessageError('a transfer has no topic or no message')
   }
   const [topic, message] =
     second[0] === SLASH && first[0] !== SLASH ? [second, first] : [first, second]

@@ -35,10 +35,7 @@ export function encodeSyncPayload(
   }
   const [first] = payload.ranges
   if (first === undefined) {
-    throw new InvalidArgumentError(
-      'payload.ranges',
-      "must not be empty: 'no-ranges' stands for that"
-    )
+    throw new InvalidArgumentError('payload.ranges', 'must not be empty')
   }
   const writer = new SyncWriter()
   writeScope(writer, payload.scope)
