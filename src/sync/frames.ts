@@ -42,35 +42,11 @@ const AHEAD_BYTES = 64 * 1024
  * Frames with a length before them, on one stream. Writes are paced, for all frames together. What is read is bounded by one
  * frame: the stream is paused beyond.
  */
-export class Frames {
-  /** Bytes that were read, lengths included. */
-  receivedBytes = 0
-  readonly #stream: SyncStream
-  readonly #writer: PacedWriter
-  readonly #maxBytes: number
-  /** What has come lies from `#start` to `#end`; copied, since a peer may send it in as many pieces as it has bytes. */
-  #bytes = new Uint8Array(0)
-  #start = 0
-  #end = 0
-  #isEnded = false
-  #error: unknown
-  #changed = Promise.withResolvers<void>()
-
-  constructor(stream: SyncStream, maxBytes: number) {
-    this.#stream = stream
-    this.#writer = new PacedWriter(stream)
-    this.#maxBytes = maxBytes
-    stream.addEventListener('message', this.#onMessage)
-    stream.addEventListener('end', this.#onEnd)
-    stream.addEventListener('close', this.#onEnd)
-    this.#isEnded = stream.readableEnded || this.#isBroken
-  }
-
+export interface Frames {
   /** Bytes that were written, lengths included. */
-  get sentBytes(): number {
-    return this.#writer.sentBytes
-  }
-
+  readonly sentBytes: number
+  /** Bytes that were read, lengths included. */
+  readonly receivedBytes: number
   /**
    * The next frame, which may be empty; undefined if the peer closed the stream after the last.
    *
@@ -78,136 +54,150 @@ export class Frames {
    * breaks or ends within a frame, {@link LimitExceededError} for a frame that is too long, {@link ProtocolViolationError}
    * for a malformed length, or the signal's own reason
    */
-  async read(signal: AbortSignal): Promise<Uint8Array | undefined> {
-    for (;;) {
-      const frame = this.take()
-      if (frame !== undefined) {
-        return frame
-      }
-      if (this.#isEnded) {
-        if (this.#unreadBytes > 0 || this.#isBroken) {
-          throw toStreamError(this.#error)
-        }
-        return undefined
-      }
-      await withSignals([signal], () => this.#changed.promise)
-    }
-  }
-
+  read(signal: AbortSignal): Promise<Uint8Array | undefined>
   /** The next frame if it is there already. Throws as {@link Frames.read}. */
-  take(): Uint8Array | undefined {
-    let length = 0
-    let prefix = 0
-    for (let byte = 0x80; byte > 0x7f; prefix++) {
-      if (prefix === this.#unreadBytes) {
-        return undefined
-      }
-      byte = this.#bytes[this.#start + prefix] as number
-      if (byte === 0 && prefix > 0) {
-        throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
-      }
-      length += (byte & 0x7f) * 2 ** (7 * prefix)
-      const isTooLong = byte > 0x7f && prefix + 1 === MAX_LENGTH_BYTES
-      assertLimit(isTooLong ? Infinity : length, this.#maxBytes, 'bytes in a frame')
-    }
-    const sizeBytes = prefix + length
-    if (this.#unreadBytes < sizeBytes) {
-      return undefined
-    }
-    const end = this.#start + sizeBytes
-    // a copy: what is kept of a message must not hold the bytes around it
-    const frame = this.#bytes.slice(end - length, end)
-    this.#start = end
-    this.receivedBytes += sizeBytes
-    if (this.#stream.readStatus === 'paused') {
-      this.#stream.resume()
-    }
-    return frame
-  }
-
+  take(): Uint8Array | undefined
   /**
    * Writes a frame.
    *
    * @throws {@link UnsupportedError} or {@link ConnectionError} if the stream broke, or the signal's own reason
    */
-  async write(body: Uint8Array, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#writer.write(body, signal)
-    } catch (cause) {
-      signal.throwIfAborted()
-      throw toStreamError(this.#error ?? cause)
-    }
-  }
-
+  write(body: Uint8Array, signal: AbortSignal): Promise<void>
   /**
    * Closes our side, and reads no more. Never rejects.
    *
    * @returns whether all that was written has left
    */
-  async close(signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#stream.close({ signal })
-      this.#release()
-      await this.#stream.closeRead({ signal })
-    } catch {
-      this.abort()
-    }
-    return !this.#isBroken
-  }
-
+  close(signal: AbortSignal): Promise<boolean>
   /** Resets the stream. */
-  abort(): void {
-    this.#release()
-    this.#stream.abort(new ConnectionError('the stream is given up'))
-  }
+  abort(): void
+}
 
-  readonly #onMessage = ({ data }: { readonly data: Uint8Array | Uint8ArrayList }): void => {
-    this.#append(data)
-    if (
-      this.#unreadBytes > this.#maxBytes + AHEAD_BYTES &&
-      this.#stream.readStatus === 'readable'
-    ) {
-      this.#stream.pause()
+/** Reads and writes the frames of a stream, none longer than `maxBytes` where it is read. */
+export function createFrames(stream: SyncStream, maxBytes: number): Frames {
+  const writer = new PacedWriter(stream)
+  // what has come lies from `start` to `end`; copied, since a peer may send it in as many pieces as it has bytes
+  let bytes = new Uint8Array(0)
+  let start = 0
+  let end = 0
+  let receivedBytes = 0
+  let failure: unknown
+  let changed = Promise.withResolvers<void>()
+
+  const isBroken = (): boolean => /aborted|reset/.test(stream.status)
+  const wake = (): void => {
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
+  const append = (data: Uint8Array): void => {
+    const unread = bytes.subarray(start, end)
+    const needed = unread.length + data.length
+    if (end + data.length > bytes.length) {
+      const largest = maxBytes + 2 * AHEAD_BYTES
+      bytes = new Uint8Array(Math.max(needed, Math.min(2 * needed, largest)))
+      bytes.set(unread)
+      start = 0
     }
-    this.#wake()
+    end = start + needed
+    bytes.set(data, end - data.length)
   }
-
-  #append(data: Uint8Array | Uint8ArrayList): void {
-    const unread = this.#bytes.subarray(this.#start, this.#end)
-    if (this.#end + data.byteLength > this.#bytes.length) {
-      const needed = unread.length + data.byteLength
-      const largest = this.#maxBytes + 2 * AHEAD_BYTES
-      this.#bytes = new Uint8Array(Math.max(needed, Math.min(2 * needed, largest)))
-      this.#bytes.set(unread)
-      this.#start = 0
-      this.#end = unread.length
+  const onMessage = ({ data }: { readonly data: Uint8Array | Uint8ArrayList }): void => {
+    append(data.subarray())
+    if (end - start > maxBytes + AHEAD_BYTES && stream.readStatus === 'readable') {
+      stream.pause()
     }
-    this.#bytes.set(data.subarray(), this.#end)
-    this.#end += data.byteLength
+    wake()
+  }
+  const onEnd = (event: Event & { readonly error?: unknown }): void => {
+    failure ??= event.error
+    wake()
+  }
+  const release = (): void => {
+    stream.removeEventListener('message', onMessage)
+    stream.removeEventListener('end', onEnd)
+    stream.removeEventListener('close', onEnd)
+  }
+  const abort = (): void => {
+    release()
+    stream.abort(new ConnectionError('the stream is given up'))
+  }
+  const take = (): Uint8Array | undefined => {
+    let length = 0
+    let prefix = 0
+    for (let byte = 0x80; byte > 0x7f; prefix++) {
+      if (start + prefix === end) {
+        return undefined
+      }
+      byte = bytes[start + prefix] as number
+      if (byte === 0 && prefix > 0) {
+        throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
+      }
+      length += (byte & 0x7f) * 2 ** (7 * prefix)
+      const isTooLong = byte > 0x7f && prefix + 1 === MAX_LENGTH_BYTES
+      assertLimit(isTooLong ? Infinity : length, maxBytes, 'bytes in a frame')
+    }
+    const sizeBytes = prefix + length
+    if (end - start < sizeBytes) {
+      return undefined
+    }
+    start += sizeBytes
+    receivedBytes += sizeBytes
+    // a copy: what is kept of a message must not hold the bytes around it
+    const frame = bytes.slice(start - length, start)
+    if (stream.readStatus === 'paused') {
+      stream.resume()
+    }
+    return frame
   }
 
-  readonly #onEnd = (event: Event & { readonly error?: unknown }): void => {
-    this.#isEnded = true
-    this.#error ??= event.error
-    this.#wake()
-  }
+  stream.addEventListener('message', onMessage)
+  stream.addEventListener('end', onEnd)
+  stream.addEventListener('close', onEnd)
+  return {
+    get sentBytes() {
+      return writer.sentBytes
+    },
+    get receivedBytes() {
+      return receivedBytes
+    },
+    take,
+    abort,
 
-  get #unreadBytes(): number {
-    return this.#end - this.#start
-  }
+    async read(signal) {
+      for (;;) {
+        const frame = take()
+        if (frame !== undefined) {
+          return frame
+        }
+        if (isBroken() || (stream.readableEnded && end > start)) {
+          throw toStreamError(failure)
+        }
+        if (stream.readableEnded) {
+          return undefined
+        }
+        const { promise } = changed
+        await withSignals([signal], () => promise)
+      }
+    },
 
-  get #isBroken(): boolean {
-    return /aborted|reset/.test(this.#stream.status)
-  }
+    async write(body, signal) {
+      try {
+        await writer.write(body, signal)
+      } catch (cause) {
+        signal.throwIfAborted()
+        throw toStreamError(failure ?? cause)
+      }
+    },
 
-  #wake(): void {
-    this.#changed.resolve()
-    this.#changed = Promise.withResolvers()
-  }
-
-  #release(): void {
-    this.#stream.removeEventListener('message', this.#onMessage)
-    this.#stream.removeEventListener('end', this.#onEnd)
-    this.#stream.removeEventListener('close', this.#onEnd)
+    async close(signal) {
+      try {
+        await stream.close({ signal })
+        release()
+        await stream.closeRead({ signal })
+      } catch {
+        abort()
+      }
+      return !isBroken()
+    }
   }
 }

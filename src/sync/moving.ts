@@ -10,7 +10,7 @@ import {
   type TransferredMessage
 } from '../wire/sync-transfer.ts'
 import type { SyncContext } from './context.ts'
-import { Frames } from './frames.ts'
+import { createFrames, type Frames } from './frames.ts'
 import type { Intake } from './intake.ts'
 import { knownPeers, openStream } from './peers.ts'
 import type { SyncProgress, SyncRejection } from './progress.ts'
@@ -44,7 +44,7 @@ export async function sendMessages(
       for (const message of await settings.archive.get(batch)) {
         const frame = message && toFrame({ pubsubTopic: message.pubsubTopic, message })
         if (frame !== undefined) {
-          frames ??= new Frames(
+          frames ??= createFrames(
             await openStream(node, peerId, TRANSFER_PROTOCOL, signal),
             MAX_TRANSFER_BYTES
           )

@@ -4,7 +4,7 @@ import { fromMilliseconds } from '../lib/time.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncContext } from './context.ts'
 import { type Reconciliation, readPayload, reconcile } from './driver.ts'
-import { Frames } from './frames.ts'
+import { createFrames, type Frames } from './frames.ts'
 import type { SyncSettings } from './init.ts'
 import { Intake } from './intake.ts'
 import { fetchMessages, sendMessages } from './moving.ts'
@@ -46,7 +46,7 @@ export async function initiate(
     for (const layout of ['topics', 'shards'] as const) {
       if (toScope(settings, layout) !== undefined) {
         const stream = await openStream(node, peerId, RECONCILIATION_PROTOCOL, signal)
-        yield { frames: new Frames(stream, toOptions(settings).maxPayloadBytes), layout }
+        yield { frames: createFrames(stream, toOptions(settings).maxPayloadBytes), layout }
       }
     }
   })

@@ -13,7 +13,7 @@ import { askFirst, toWindow } from './asking.ts'
 import { Backoff } from './backoff.ts'
 import type { SyncComponents } from './components.ts'
 import type { SyncContext } from './context.ts'
-import { Frames } from './frames.ts'
+import { createFrames } from './frames.ts'
 import { openHoldings } from './holdings.ts'
 import { type SyncInit, toSyncSettings } from './init.ts'
 import { Intakes } from './intake.ts'
@@ -154,7 +154,7 @@ async function handleStreams(context: SyncContext, handled: string[]): Promise<v
   for (const [protocol, maxBytes, handler, isWanted] of handlers) {
     const handle: StreamHandler = async (stream, { remotePeer }) => {
       const peerId = remotePeer.toString()
-      const frames = new Frames(stream, maxBytes)
+      const frames = createFrames(stream, maxBytes)
       try {
         await handler(context, frames, peerId)
         await frames.close(signal)

@@ -2,7 +2,7 @@ import { StreamMessageEvent } from '@libp2p/interface'
 import { lpStream, streamPair } from '@libp2p/utils'
 import { expect } from 'chai'
 import { compareBytes } from '../../src/lib/bytes.ts'
-import { Frames } from '../../src/sync/frames.ts'
+import { createFrames } from '../../src/sync/frames.ts'
 
 const { signal } = new AbortController()
 
@@ -10,10 +10,10 @@ async function caught(promise: Promise<unknown>): Promise<unknown> {
   return await promise.catch((error: unknown) => error)
 }
 
-describe('Frames', () => {
+describe('createFrames', () => {
   it('reads what the usual helper writes, and the other way round', async () => {
     const [a, b] = await streamPair()
-    const [ours, theirs] = [new Frames(a, 1_000_000), lpStream(b, { maxDataLength: 1_000_000 })]
+    const [ours, theirs] = [createFrames(a, 1_000_000), lpStream(b, { maxDataLength: 1_000_000 })]
     for (const size of [0, 1, 127, 128, 16_384, 500_000]) {
       const body = new Uint8Array(size).fill(size & 0xff)
       const [read] = await Promise.all([theirs.read(), ours.write(body, signal)])
@@ -36,7 +36,7 @@ describe('Frames', () => {
       turns.add(turn)
       return send(data)
     }
-    const frames = new Frames(a, 10)
+    const frames = createFrames(a, 10)
     for (let count = 0; count < 5; count++) {
       await frames.write(new Uint8Array(50_000), signal)
     }
@@ -49,7 +49,7 @@ describe('Frames', () => {
 
   it('rejects with ERR_CONNECTION where the stream throws', async () => {
     const [a] = await streamPair()
-    const frames = new Frames(a, 10)
+    const frames = createFrames(a, 10)
     a.send = () => {
       throw new Error('go away')
     }
@@ -66,7 +66,7 @@ describe('Frames', () => {
       ['abort', [1, 7], 'ERR_CONNECTION']
     ] as const) {
       const [a, b] = await streamPair()
-      const frames = new Frames(a, 10)
+      const frames = createFrames(a, 10)
       b.send(Uint8Array.from(bytes))
       expect(await frames.read(signal)).to.deep.equal(Uint8Array.of(7))
       await (end === 'close' ? b.close() : b.abort(new Error('reset')))
@@ -82,7 +82,7 @@ describe('Frames', () => {
     const closed = Promise.withResolvers<void>()
     a.addEventListener('remoteCloseWrite', () => closed.resolve())
     await closed.promise
-    const frames = new Frames(a, 10)
+    const frames = createFrames(a, 10)
     expect(await frames.read(signal)).to.deep.equal(Uint8Array.of(1, 2))
     expect(await frames.read(signal)).to.equal(undefined)
   })
@@ -94,7 +94,7 @@ describe('Frames', () => {
   ] as const) {
     it(`refuses a length that is ${what}`, async () => {
       const [a, b] = await streamPair()
-      const frames = new Frames(a, 10)
+      const frames = createFrames(a, 10)
       b.send(Uint8Array.from(bytes))
       expect(await caught(frames.read(signal))).to.have.property('code', code)
     })
@@ -102,7 +102,7 @@ describe('Frames', () => {
 
   it('pauses a peer that sends ahead, and loses nothing', async () => {
     const [a, b] = await streamPair()
-    const frames = new Frames(a, 1_000)
+    const frames = createFrames(a, 1_000)
     let pauses = 0
     const pause = a.pause.bind(a)
     a.pause = () => {
@@ -121,7 +121,7 @@ describe('Frames', () => {
 
   it('reads what comes byte by byte, in linear time', async () => {
     const [a] = await streamPair()
-    const frames = new Frames(a, 4_000_000)
+    const frames = createFrames(a, 4_000_000)
     const body = Uint8Array.from({ length: 600_000 }, (_, index) => index * 7)
     for (const byte of [0xc0, 0xcf, 0x24, ...body]) {
       a.dispatchEvent(new StreamMessageEvent(Uint8Array.of(byte)))
@@ -136,7 +136,7 @@ describe('Frames', () => {
 
   it("rejects with the signal's own reason, and leaves no listener on the stream", async () => {
     const [a] = await streamPair()
-    const frames = new Frames(a, 1_000)
+    const frames = createFrames(a, 1_000)
     const controller = new AbortController()
     const reading = caught(frames.read(controller.signal))
     const reason = new Error('enough')
@@ -145,7 +145,7 @@ describe('Frames', () => {
     await frames.close(signal)
     expect(a.listenerCount('message')).to.equal(0)
     const [b] = await streamPair()
-    new Frames(b, 1_000).abort()
+    createFrames(b, 1_000).abort()
     expect(b.listenerCount('message')).to.equal(0)
   })
 })
