@@ -25,12 +25,11 @@ export type SyncStream = Pick<
 /** What becomes of what breaks a stream. Negotiation may travel with the first frame, so that a refusal shows later. */
 export function toStreamError(
   cause: unknown,
-  problem = 'the stream broke',
   protocol = 'the protocol'
 ): ConnectionError | UnsupportedError {
   return cause instanceof Error && cause.name === 'UnsupportedProtocolError'
     ? new UnsupportedError(`the peer does not speak ${protocol}`, { cause })
-    : new ConnectionError(problem, { cause })
+    : new ConnectionError('the stream broke', { cause })
 }
 
 /** Four bytes of a length are up to 256 MiB; no frame here is that long. */

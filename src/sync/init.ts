@@ -142,10 +142,11 @@ export function toSyncSettings(init: SyncInit): SyncSettings {
       assertText(parameter, topic)
     }
   }
-  const mayBeZero = settings.jitterMs === 0 ? 'jitterMs' : ''
+  const { jitterMs, intervalMs: minBackoffMs } = settings
+  // no messages at all may be left out
   assertPositive(
-    settings,
-    Object.keys(SYNC_DEFAULTS).filter((name) => name !== mayBeZero)
+    { ...settings, jitterMs: jitterMs === 0 ? 1 : jitterMs },
+    Object.keys(SYNC_DEFAULTS)
   )
-  return { ...settings, minBackoffMs: settings.intervalMs }
+  return { ...settings, minBackoffMs }
 }

@@ -1,6 +1,6 @@
 import { toHex } from '../lib/bytes.ts'
 import { Pauses } from '../lib/pauses.ts'
-import { MAX_META_BYTES, type WakuMessage } from '../message/message.ts'
+import type { WakuMessage } from '../message/message.ts'
 import { messageHash } from '../message/message-hash.ts'
 import type { StoredMessage } from '../store/page.ts'
 import { assertLimit } from '../wire/sync-bytes.ts'
@@ -84,8 +84,8 @@ export class Intake {
     sizeBytes: number
   ): StoredMessage | SyncRejection {
     const { window, settings } = this.#init
-    const { contentTopic, timestamp = 0n, meta, ephemeral } = message
-    if (contentTopic === '' || ephemeral === true || (meta?.length ?? 0) > MAX_META_BYTES) {
+    const { contentTopic, timestamp = 0n, ephemeral } = message
+    if (contentTopic === '' || ephemeral === true) {
       return 'invalid'
     }
     if (

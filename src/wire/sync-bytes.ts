@@ -104,16 +104,11 @@ export class SyncWriter {
   /** A number from 0 on, as a varint. */
   varint(value: bigint | number): void {
     const bytes: number[] = []
-    let high = BigInt(value)
-    for (; high > 0xfffffffn; high >>= 7n) {
-      bytes.push(Number(high & 0x7fn) | 0x80)
+    let rest = BigInt(value)
+    for (; rest > 0x7fn; rest >>= 7n) {
+      bytes.push(Number(rest & 0x7fn) | 0x80)
     }
-    let rest = Number(high)
-    for (; rest > 0x7f; rest >>>= 7) {
-      bytes.push((rest & 0x7f) | 0x80)
-    }
-    bytes.push(rest)
-    this.put(bytes)
+    this.put([...bytes, Number(rest)])
   }
 
   /** What was written, in a buffer of its own. */
