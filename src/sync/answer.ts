@@ -69,8 +69,13 @@ export class Answer {
 
   /** Says what we hold in a range by fingerprints, one for each part. */
   addParts(bounds: SyncBounds, maxParts: number): void {
+    this.#addFingerprints(bounds, splitRange(this.#index, bounds, maxParts))
+  }
+
+  /** Says what we hold in a range by fingerprints, cut at some times. */
+  #addFingerprints(bounds: SyncBounds, cuts: readonly bigint[] = []): void {
     let { lower } = bounds
-    for (const upper of [...splitRange(this.#index, bounds, maxParts), bounds.upper]) {
+    for (const upper of [...cuts, bounds.upper]) {
       const { fingerprint } = this.#index.summarize({ lower, upper })
       this.ranges.push({ type: 'fingerprint', lower, upper, fingerprint })
       this.#sizeBytes += FINGERPRINT_BYTES
@@ -81,15 +86,18 @@ export class Answer {
   #addFingerprint(range: FingerprintRange): void {
     const { count, fingerprint } = this.#index.summarize(range)
     const { maxListedItems, maxParts } = this.#tuning
-    const parts = Math.min(maxParts, Math.ceil(Math.sqrt(count)))
     if (compareBytes(fingerprint, range.fingerprint) === 0) {
       this.skip(range)
     } else if (this.#mayPutOff(range)) {
-      this.addParts(range, 1)
-    } else if (count > maxListedItems && splitRange(this.#index, range, parts).length > 0) {
-      this.addParts(range, parts)
+      this.#addFingerprints(range)
     } else {
-      this.#list(range, false, [...this.#index.entries(range)])
+      const parts = Math.min(maxParts, Math.ceil(Math.sqrt(count)))
+      const cuts = count > maxListedItems ? splitRange(this.#index, range, parts) : []
+      if (cuts.length > 0) {
+        this.#addFingerprints(range, cuts)
+      } else {
+        this.#list(range, false, [...this.#index.entries(range)])
+      }
     }
   }
 
@@ -102,7 +110,7 @@ export class Answer {
       const { timestamp: lower, held, toSend, toFetch } = group
       if (!reconciled && this.#mayPutOff({ lower, upper })) {
         this.skip({ lower: done, upper: lower })
-        this.addParts({ lower, upper }, 1)
+        this.#addFingerprints({ lower, upper })
         return
       }
       append(this.toSend, toSend)

@@ -143,7 +143,7 @@ export function toSyncSettings(init: SyncInit): SyncSettings {
     }
   }
   const { jitterMs, intervalMs: minBackoffMs } = settings
-  // no messages at all may be left out
+  // to leave out none of the newest is fine
   assertPositive(
     { ...settings, jitterMs: jitterMs === 0 ? 1 : jitterMs },
     Object.keys(SYNC_DEFAULTS)

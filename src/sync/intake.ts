@@ -151,11 +151,6 @@ export class Intakes {
     return this.#current().filter((intake) => intake.peerId === peerId)
   }
 
-  /** Whether a session with a peer goes on. */
-  isActive(peerId: string): boolean {
-    return this.of(peerId).some(({ isActive }) => isActive)
-  }
-
   #current(): readonly Intake[] {
     const nowMs = this.#now()
     return this.#intakes.filter(({ untilMs }) => untilMs > nowMs)

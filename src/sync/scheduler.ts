@@ -17,7 +17,7 @@ export function startScheduler(
   backoff: Backoff,
   prune: () => void
 ): () => Promise<void> {
-  const { node, settings, intakes, tell, signal } = context
+  const { node, settings, intakes } = context
   const pauses = new Pauses(settings)
   let arrived: string | undefined
 
@@ -28,14 +28,9 @@ export function startScheduler(
     prune()
     const capable = await capablePeers(node, settings.random)
     const peerIds = capable
-      .filter((id) => backoff.allows(id) && !intakes.isActive(id))
+      .filter((id) => backoff.allows(id) && !intakes.of(id).some(({ isActive }) => isActive))
       .sort((a, b) => Number(b === preferred) - Number(a === preferred))
-    try {
-      await askFirst(context, backoff, peerIds, toWindow(settings, {}), context)
-    } catch (error) {
-      signal.throwIfAborted()
-      tell({ type: 'sync:failed', detail: { error } })
-    }
+    await askFirst(context, backoff, peerIds, toWindow(settings, {}), context)
   }
 
   const unsubscribe = node.onConnectionChange?.(({ peerId, connected }) => {
@@ -59,6 +54,15 @@ async function keepRunning(
   run: () => Promise<void>
 ): Promise<void> {
   const { locks, lockName, visibility, pauseWhileHidden, intervalMs } = settings
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      if (!signal.aborted) {
+        tell({ type: 'sync:failed', detail: { error } })
+      }
+    }
+  }
   const loop = async (): Promise<void> => {
     // whoever created this has listeners to add
     await delay(0, signal)
@@ -68,17 +72,11 @@ async function keepRunning(
         await change(visibility, signal)
       }
       const { waking } = pauses
-      await run()
+      await attempt(run)
       await pauses.wait(intervalMs, waking, signal)
     }
   }
-  try {
-    await (locks === null ? loop() : locks.request(lockName, { signal }, loop))
-  } catch (error) {
-    if (!signal.aborted) {
-      tell({ type: 'sync:failed', detail: { error } })
-    }
-  }
+  await attempt(locks === null ? loop : () => locks.request(lockName, { signal }, loop))
 }
 
 async function change(visibility: SyncVisibility, signal: AbortSignal): Promise<void> {

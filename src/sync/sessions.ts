@@ -53,11 +53,7 @@ export async function initiate(
 }
 
 /** Answers a session that a peer opened, unless there are too many. Never rejects. */
-export async function respond(
-  context: SyncContext,
-  frames: Frames,
-  peerId: string
-): Promise<void> {
+export async function respond(context: SyncContext, frames: Frames, peerId: string): Promise<void> {
   const { settings, served, signal } = context
   if (served.has(peerId) || served.size >= settings.maxServedSessions) {
     return

@@ -131,10 +131,7 @@ export class SyncSession {
     const { filter, window, layout = 'topics' } = this.#init
     const scope = toScope(filter, layout)
     if (scope === undefined) {
-      throw new InvalidArgumentError(
-        'filter.pubsubTopics',
-        'must be shards of one cluster'
-      )
+      throw new InvalidArgumentError('filter.pubsubTopics', 'must be shards of one cluster')
     }
     this.#scope = scope
     this.#bounds = window

@@ -13,7 +13,10 @@ export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): 
       for (const topic of topics) {
         const text = encodeText(topic)
         if (!isTopic(topic)) {
-          throw new InvalidArgumentError('payload.scope', 'must hold no topic that is empty or unprintable')
+          throw new InvalidArgumentError(
+            'payload.scope',
+            'must hold no topic that is empty or unprintable'
+          )
         }
         writer.varint(text.length)
         writer.put(text)
