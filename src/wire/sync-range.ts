@@ -1,7 +1,6 @@
 import { InvalidArgumentError, InvalidMessageError } from '../errors.ts'
 import {
   assertHash,
-  assertLimit,
   assertSyncTime,
   HASH_BYTES,
   type SyncReader,
