@@ -136,8 +136,8 @@ function readScalar(bytes: Uint8Array, kind: ScalarKind): unknown {
   }
 }
 
-/** Seven bytes at a time fit into a number exactly. */
-function varint(bytes: Uint8Array): bigint {
+/** The value of a varint that is all of these bytes: seven of them at a time fit into a number exactly. */
+export function varint(bytes: Uint8Array): bigint {
   const high = bytes.length > 7 ? BigInt(groups(bytes, 7, bytes.length)) << 49n : 0n
   return high | BigInt(groups(bytes, 0, Math.min(7, bytes.length)))
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, InvalidMessageError, LimitExceededError } from '../errors.ts'
-import { smallVarint, varintEnd } from './fields.ts'
+import { varint, varintEnd } from './fields.ts'
 
 /** The largest time that nine varint bytes hold; the reference node reads no more of them. */
 const MAX_SYNC_TIME = 2n ** 63n - 1n
@@ -43,14 +43,8 @@ export class SyncReader {
   /** The next varint, of at most nine bytes and no longer than it need be. */
   varint(): bigint {
     const { bytes } = this
-    let at = this.#position
-    const end = varintEnd(bytes, at, bytes.length, MAX_VARINT_BYTES)
-    this.#position = end
-    let value = 0n
-    for (let shift = 0n; at < end; at += 4, shift += 28n) {
-      value |= BigInt(smallVarint(bytes, at, Math.min(at + 4, end))) << shift
-    }
-    return value
+    const start = this.#position
+    return varint(this.view(varintEnd(bytes, start, bytes.length, MAX_VARINT_BYTES) - start))
   }
 
   /** The next varint as a number, which may be no larger than `max`. */
