@@ -2,6 +2,7 @@ import { hasErrorCode } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { type PauseSettings, Pauses } from '../lib/pauses.ts'
 import type { ManagedServicePeers } from './peers-options.ts'
+import { until } from './until.ts'
 
 /** A connection that lasted that long, in milliseconds, was a good one: that it ends is routine. */
 const STABLE_MS = 3_000
@@ -15,59 +16,44 @@ export interface KeeperInit extends PauseSettings {
   readonly now: () => number
 }
 
-/** Keeps one service node connected: dials when none is, and again after pauses that grow, from the beginning when it is woken. */
-export class Keeper {
+/**
+ * Keeps one service node connected: dials when none is, and again after pauses that grow, from the beginning when it is woken,
+ * as the network may be back.
+ */
+export class Keeper extends Pauses {
   /** Why no node is connected. */
   lastError: Error | undefined
   /** When the next try begins, in milliseconds since the Unix epoch; undefined while there is none to wait for. */
   nextRetryAtMs: number | undefined
   readonly #init: KeeperInit
-  readonly #pauses: Pauses
 
   constructor(init: KeeperInit) {
+    super(init)
     this.#init = init
-    this.#pauses = new Pauses(init)
-  }
-
-  /** The network may be back: what is under way begins anew, and without a pause. */
-  wake(): void {
-    this.#pauses.wake()
-  }
-
-  /** Aborted by the next {@link Keeper.wake}. */
-  get waking(): AbortSignal {
-    return this.#pauses.waking
   }
 
   /**
-   * Waits for the next try, whose length depends on the failures so far; less if it is woken, or what is wanted is there.
+   * Waits before the next try; less if it is woken, or what is wanted is there.
    *
    * @param waking - as it was before the last try, so that a call while that was under way is not lost
+   * @returns true if it was cut short
    * @throws the signal's own reason
    */
   async pause(
-    failures: number,
+    ms: number,
     isThere: () => boolean,
     waking: AbortSignal,
     signal: AbortSignal
-  ): Promise<void> {
-    const there = new AbortController()
+  ): Promise<boolean> {
     const check = (): void => {
       if (isThere()) {
-        there.abort()
+        this.wake()
       }
     }
     const end = this.#init.peers.onChange(check)
     try {
       check()
-      await withSignals([signal, waking, there.signal], (inner) =>
-        this.#init.sleep(this.#pauses.backoffMs(failures), inner)
-      )
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!waking.aborted && !there.signal.aborted) {
-        throw error
-      }
+      return await this.wait(ms, waking, signal)
     } finally {
       end()
     }
@@ -78,12 +64,12 @@ export class Keeper {
     const { peers, now } = this.#init
     let earlyEnds = 0
     for (let failures = 0; ; ) {
-      const { waking } = this.#pauses
+      const { waking } = this
       try {
         await withSignals([signal, waking], (either) => peers.connect(either))
         this.#tell(undefined, undefined)
         const sinceMs = now()
-        await this.#until(() => !peers.isSettled, signal)
+        await until(peers, () => !peers.isSettled, signal)
         earlyEnds = now() - sinceMs < STABLE_MS ? earlyEnds + 1 : 0
         failures = earlyEnds
       } catch (error) {
@@ -99,17 +85,12 @@ export class Keeper {
         failures++
       }
       // with nothing but nodes that are out of the question there is nothing to try, until one of them is not
-      await this.#until(() => peers.refusals === undefined, signal)
-      const pauseMs = this.#pauses.backoffMs(Math.max(0, failures - 1))
+      await until(peers, () => peers.refusals === undefined, signal)
+      const pauseMs = this.backoffMs(Math.max(0, failures - 1))
       this.#tell(this.lastError, now() + pauseMs)
-      // a call may have dialed a node meanwhile
-      const end = peers.onChange(() => peers.isSettled && this.#pauses.wake())
-      try {
-        if (await this.#pauses.wait(pauseMs, this.#pauses.waking, signal)) {
-          failures = 0
-        }
-      } finally {
-        end()
+      // a call may dial a node meanwhile
+      if (await this.pause(pauseMs, () => peers.isSettled, this.waking, signal)) {
+        failures = 0
       }
       this.#tell(this.lastError, undefined)
     }
@@ -119,21 +100,5 @@ export class Keeper {
     this.lastError = error
     this.nextRetryAtMs = nextRetryAtMs
     this.#init.onChange()
-  }
-
-  async #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const check = (): void => {
-      if (condition()) {
-        resolve()
-      }
-    }
-    const end = this.#init.peers.onChange(check)
-    try {
-      check()
-      await withSignals([signal], () => promise)
-    } finally {
-      end()
-    }
   }
 }

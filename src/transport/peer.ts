@@ -3,17 +3,10 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { hasErrorCode, isWakuLightError, type WakuLightError } from '../errors.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { type AddressPolicy, parseServiceAddress } from './addresses.ts'
+import { PEER_DEFAULTS } from './peers-options.ts'
 import type { ServicePeer } from './service-peers.ts'
+import { serviceOf } from './services.ts'
 import { Standing } from './standing.ts'
-
-/** How to build a {@link Peer}. */
-export interface PeerInit {
-  /** Requests to one node for one service at a time, and how many more may wait. */
-  readonly maxRequests: number
-  readonly maxWaiting: number
-  /** The current time, in milliseconds. */
-  readonly now: () => number
-}
 
 /** What a node was for one service. */
 export interface ServiceRecord {
@@ -34,22 +27,26 @@ export class Peer implements ServicePeer {
   /** Those that may be opened, in the order given. */
   readonly multiaddrs: Multiaddr[] = []
   /** How well it could be reached. */
-  readonly link: Standing
-  /** What it was for each service that it was asked for. */
+  readonly link = new Standing(Date.now)
+  /** What it was for each service that it was wanted for. */
   readonly services = new Map<string, ServiceRecord>()
   /** Why it is not dialed at all. */
   refusal: WakuLightError | undefined
   /** What it says that it speaks. */
   protocols: readonly string[] | undefined
   readonly #key: string
-  readonly #init: PeerInit
+  readonly #maxRequests: number
   #remoteId: string | undefined
 
-  /** Knows it by `key`: its peer id, or its address where that names none. */
-  constructor(key: string, init: PeerInit) {
+  /**
+   * Knows nothing of it yet.
+   *
+   * @param key - its peer id, or its address where that names none
+   * @param maxRequests - to it for one service at a time
+   */
+  constructor(key: string, maxRequests: number) {
     this.#key = key
-    this.#init = init
-    this.link = new Standing(init.now)
+    this.#maxRequests = maxRequests
   }
 
   /** Its peer id; its address while that is not known. */
@@ -62,12 +59,12 @@ export class Peer implements ServicePeer {
     return peerId === this.#key || peerId === this.#remoteId
   }
 
-  /** What it was for one service. */
-  at(service: string): ServiceRecord {
-    const { maxRequests, maxWaiting, now } = this.#init
+  /** What it was for the service that some protocols are of; '' for none. */
+  at([protocol = '']: readonly string[]): ServiceRecord {
+    const service = serviceOf(protocol)
     const record = this.services.get(service) ?? {
-      turnstile: new Turnstile(maxRequests, maxWaiting),
-      standing: new Standing(now)
+      turnstile: new Turnstile(this.#maxRequests, PEER_DEFAULTS.maxWaitingRequestsPerPeer),
+      standing: new Standing(Date.now)
     }
     this.services.set(service, record)
     return record
@@ -94,12 +91,12 @@ export class Peer implements ServicePeer {
 export function toPeers(
   serviceNodes: readonly string[],
   policy: AddressPolicy,
-  init: PeerInit
+  maxRequests: number
 ): { readonly peers: readonly Peer[]; readonly skipped: readonly SkippedAddress[] } {
   const peers = new Map<string, Peer>()
   const skipped: SkippedAddress[] = []
   const peerOf = (key: string): Peer => {
-    const peer = peers.get(key) ?? new Peer(key, init)
+    const peer = peers.get(key) ?? new Peer(key, maxRequests)
     peers.set(key, peer)
     return peer
   }

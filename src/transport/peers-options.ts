@@ -1,7 +1,8 @@
 import type { Libp2p } from '@libp2p/interface'
 import { InvalidArgumentError, type PeerFailure } from '../errors.ts'
-import { assertInteger, assertMethod } from '../lib/checks.ts'
+import { assertInteger } from '../lib/checks.ts'
 import { assertTimeoutMs } from '../lib/deadline.ts'
+import { definedOnly } from '../lib/defined.ts'
 import type { Logger } from '../options.ts'
 import type { NetworkOptions } from './network.ts'
 import type { ServicePeer, ServicePeers } from './service-peers.ts'
@@ -88,18 +89,23 @@ export interface ManagedServicePeers extends ServicePeers {
   close(): Promise<void>
 }
 
+/** The same with all defaults filled in. */
+export type PeerSettings = ServicePeersOptions & {
+  readonly [Name in keyof typeof PEER_DEFAULTS]: number
+}
+
 /**
- * Checks what {@link createServicePeers} is given.
+ * Fills in the defaults of {@link createServicePeers}.
  *
  * @throws {@link InvalidArgumentError} naming the option that is wrong
  */
-export function assertOptions(libp2p: Dialer, options: ServicePeersOptions): void {
-  assertMethod('libp2p', libp2p, 'handle')
+export function toPeerSettings(options: ServicePeersOptions): PeerSettings {
   if (!Array.isArray(options?.serviceNodes)) {
     throw new InvalidArgumentError('serviceNodes', 'must be an array of multiaddrs')
   }
-  const { dialTimeoutMs, metadataTimeoutMs, maxRequestsPerPeer = 1 } = options
-  assertTimeoutMs(dialTimeoutMs ?? Infinity, 'dialTimeoutMs')
-  assertTimeoutMs(metadataTimeoutMs ?? Infinity, 'metadataTimeoutMs')
-  assertInteger('maxRequestsPerPeer', maxRequestsPerPeer, 1)
+  const settings = { ...PEER_DEFAULTS, ...definedOnly(options) }
+  assertTimeoutMs(settings.dialTimeoutMs, 'dialTimeoutMs')
+  assertTimeoutMs(settings.metadataTimeoutMs, 'metadataTimeoutMs')
+  assertInteger('maxRequestsPerPeer', settings.maxRequestsPerPeer, 1)
+  return settings
 }

@@ -5,11 +5,11 @@ import {
   type PeerFailure,
   UnsupportedError
 } from '../errors.ts'
+import { assertMethod } from '../lib/checks.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { toLogger } from '../lib/report.ts'
 import { isOffline, onWake } from '../lib/wake.ts'
 import type { NetworkConfig } from '../message/topics.ts'
-import type { Logger } from '../options.ts'
 import { METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { aheadOf } from './ahead.ts'
 import { ask, type ReadyConnection } from './ask.ts'
@@ -19,17 +19,16 @@ import { Membership } from './membership.ts'
 import { fromNetworkOptions } from './network.ts'
 import { isFault, type Peer, toPeers } from './peer.ts'
 import {
-  assertOptions,
   type Dialer,
   type ManagedServicePeers,
-  PEER_DEFAULTS,
-  type RequestQueue,
-  type ServicePeersOptions
+  type ServicePeersOptions,
+  toPeerSettings
 } from './peers-options.ts'
 import { Roll } from './roll.ts'
 import type { ServicePeer } from './service-peers.ts'
-import { type Service, serviceOf, servicesOf } from './services.ts'
+import { type Service, servicesOf } from './services.ts'
 import { SharedTask } from './shared-task.ts'
+import { until } from './until.ts'
 
 /**
  * Service peers over a libp2p that the caller made and keeps. Registers the metadata handler, without which both reference
@@ -54,52 +53,43 @@ export async function createServicePeers(
   return peers
 }
 
-class PeerSet implements ManagedServicePeers {
+class PeerSet extends Roll implements ManagedServicePeers {
   readonly #libp2p: Dialer
-  readonly #roll: Roll
   readonly #links: Links
-  readonly #logger: Logger
   readonly #closing = new AbortController()
   readonly #membership: Membership
   readonly #learning = new SharedTask((signal) => this.#learn(signal))
   readonly #reaching = new SharedTask((signal) =>
-    firstOf(this.#roll.ranked(), (peer, inner) => this.#ready(peer, inner), signal)
-  )
-  readonly #offering = new SharedTask((signal) =>
-    firstOf(this.#roll.ranked(), (peer, inner) => this.#offers(peer, undefined, inner), signal)
+    firstOf(this.candidates(), (peer, inner) => this.#ready(peer, inner), signal)
   )
 
   constructor(libp2p: Dialer, options: ServicePeersOptions) {
-    assertOptions(libp2p, options)
-    this.#libp2p = libp2p
-    this.#logger = toLogger(options.logger)
-    this.#links = new Links(libp2p, options.dialTimeoutMs ?? PEER_DEFAULTS.dialTimeoutMs)
-    this.#membership = new Membership({
-      network: fromNetworkOptions(options),
-      timeoutMs: options.metadataTimeoutMs ?? PEER_DEFAULTS.metadataTimeoutMs,
-      logger: this.#logger,
-      signal: this.#closing.signal
-    })
+    assertMethod('libp2p', libp2p, 'handle')
+    const settings = toPeerSettings(options)
+    const { dialTimeoutMs, metadataTimeoutMs, maxRequestsPerPeer } = settings
+    const logger = toLogger(settings.logger)
+    const network = fromNetworkOptions(settings)
     const policy = {
       secureContextOnly: /^https:/.test(globalThis.location?.origin ?? ''),
-      allowPrivateAddresses: options.allowPrivateAddresses ?? false
+      allowPrivateAddresses: settings.allowPrivateAddresses ?? false
     }
-    const { peers, skipped } = toPeers(options.serviceNodes, policy, {
-      maxRequests: options.maxRequestsPerPeer ?? PEER_DEFAULTS.maxRequestsPerPeer,
-      maxWaiting: PEER_DEFAULTS.maxWaitingRequestsPerPeer,
-      now: Date.now
-    })
-    this.#roll = new Roll(peers, this.#links)
+    const { peers, skipped } = toPeers(settings.serviceNodes, policy, maxRequestsPerPeer)
     for (const { peerId, error } of skipped) {
-      this.#logger.warn('address skipped', { peerId, reason: error.message })
+      logger.warn('address skipped', { peerId, reason: error.message })
     }
+    const links = new Links(libp2p, dialTimeoutMs)
+    super(peers, links)
+    this.#libp2p = libp2p
+    this.#links = links
+    const { signal } = this.#closing
+    this.#membership = new Membership({ network, timeoutMs: metadataTimeoutMs, logger, signal })
   }
 
   async open(): Promise<void> {
     await this.#libp2p.handle(METADATA_PROTOCOL, async (stream, connection) => {
-      await this.#membership.answer(stream, connection, this.#roll.ownerOf(connection))
+      await this.#membership.answer(stream, connection, this.ownerOf(connection))
     })
-    this.#roll.listen(this.#libp2p, this.#closing.signal)
+    this.listen(this.#libp2p, this.#closing.signal)
   }
 
   async close(): Promise<void> {
@@ -109,64 +99,31 @@ class PeerSet implements ManagedServicePeers {
     }
   }
 
-  get queues(): readonly RequestQueue[] {
-    return this.#roll.queues
-  }
-
-  get isConnected(): boolean {
-    return this.#roll.connected.length > 0
-  }
-
-  get isSettled(): boolean {
-    return this.#roll.isSettled
-  }
-
-  get services(): readonly Service[] | undefined {
-    return this.#roll.services
-  }
-
-  get refusals(): readonly PeerFailure[] | undefined {
-    return this.#roll.refusals
-  }
-
-  onChange(listener: () => void): () => void {
-    return this.#roll.onChange(listener)
-  }
-
   redial(): void {
     this.#links.redial()
   }
 
-  candidates(protocols?: readonly string[]): readonly ServicePeer[] {
-    return this.#roll.ranked(protocols)
-  }
-
-  note({ peerId }: ServicePeer, [protocol]: readonly string[], error?: Error): void {
-    const peer = this.#roll.named(peerId)
-    if (peer === undefined || protocol === undefined) {
-      return
-    }
-    const { standing } = peer.at(serviceOf(protocol))
+  note({ peerId }: ServicePeer, protocols: readonly string[], error?: Error): void {
+    const standing = this.named(peerId)?.at(protocols).standing
     if (error === undefined) {
-      standing.succeeded()
+      standing?.succeeded()
     } else if (hasErrorCode(error, 'ERR_REMOTE_STATUS') && error.statusCode === 429) {
-      standing.rest()
+      standing?.rest()
     } else if (isFault(error)) {
-      standing.failed()
+      standing?.failed()
     }
   }
 
   async network(signal: AbortSignal): Promise<NetworkConfig> {
-    return await this.#until(
+    return await this.#whileOpen(
       signal,
       async (linked) => this.#membership.network ?? (await this.#learning.join(linked))
     )
   }
 
   async reach(signal: AbortSignal): Promise<void> {
-    const { usable } = this.#roll
-    await this.#until(signal, async (linked) => {
-      while (!this.isConnected && (usable.length > 1 || isOffline())) {
+    await this.#whileOpen(signal, async (linked) => {
+      while (!this.isConnected && (this.usable.length > 1 || isOffline())) {
         try {
           await this.#reaching.join(linked)
           return
@@ -185,27 +142,24 @@ class PeerSet implements ManagedServicePeers {
 
   /** Resolves when there is a network again, or a node is connected. */
   async #online(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const end = this.onChange(() => this.isConnected && resolve())
     const over = new AbortController()
-    onWake(() => isOffline() || resolve(), over.signal)
+    onWake(() => this.changed(), over.signal)
     try {
-      await withSignals([signal], () => promise)
+      await until(this, () => this.isConnected || !isOffline(), signal)
     } finally {
-      end()
       over.abort()
     }
   }
 
   async connect(signal: AbortSignal): Promise<void> {
     await this.network(signal)
-    await this.#until(signal, async (linked) => {
+    await this.#whileOpen(signal, async (linked) => {
       if (!this.isConnected) {
         const { checked } = await this.#reaching.join(linked)
         await checked
       }
       if (!this.isSettled) {
-        await this.#offering.join(linked)
+        await this.#offering(undefined, linked)
       }
     })
   }
@@ -215,14 +169,7 @@ class PeerSet implements ManagedServicePeers {
     signal: AbortSignal,
     onFailure: (failure: PeerFailure) => void
   ): Promise<ServicePeer> {
-    return await this.#until(signal, (linked) =>
-      firstOf(
-        this.#roll.ranked(),
-        (peer, inner) => this.#offers(peer, service, inner),
-        linked,
-        onFailure
-      )
-    )
+    return await this.#whileOpen(signal, (linked) => this.#offering(service, linked, onFailure))
   }
 
   async request(
@@ -230,12 +177,12 @@ class PeerSet implements ManagedServicePeers {
     request: ExchangeRequest,
     signal: AbortSignal
   ): Promise<ExchangeReply & ServicePeer> {
-    const peer = this.#roll.named(peerId)
-    return await this.#until(signal, async (linked) => {
+    const peer = this.named(peerId)
+    return await this.#whileOpen(signal, async (linked) => {
       if (peer === undefined) {
         throw new ConnectionError('this peer is not among the service nodes')
       }
-      const { turnstile, standing } = peer.at(serviceOf(request.protocols[0] ?? ''))
+      const { turnstile, standing } = peer.at(request.protocols)
       try {
         // Before the line, so that a node that is down fails at once; again after it, as time has passed.
         await this.#ready(peer, linked)
@@ -253,7 +200,7 @@ class PeerSet implements ManagedServicePeers {
   }
 
   /** Runs something that the caller's signal and `close()` both end. */
-  async #until<T>(signal: AbortSignal, run: (linked: AbortSignal) => Promise<T>): Promise<T> {
+  async #whileOpen<T>(signal: AbortSignal, run: (linked: AbortSignal) => Promise<T>): Promise<T> {
     return await withSignals([this.#closing.signal, signal], run)
   }
 
@@ -264,7 +211,7 @@ class PeerSet implements ManagedServicePeers {
   async #ready(peer: Peer, signal: AbortSignal): Promise<ReadyConnection> {
     const connection = await this.#links.connect(peer, signal)
     const checked = this.#membership.check(connection, peer)
-    checked.catch(() => this.#roll.changed())
+    checked.catch(() => this.changed())
     if (aheadOf(connection) === undefined) {
       await checked
     }
@@ -272,25 +219,27 @@ class PeerSet implements ManagedServicePeers {
   }
 
   /** Connects to a node that says that it does something; undefined: anything. */
-  async #offers(
-    peer: Peer,
+  async #offering(
     service: Service | undefined,
-    signal: AbortSignal
+    signal: AbortSignal,
+    onFailure?: (failure: PeerFailure) => void
   ): Promise<ServicePeer> {
-    const { connection, checked } = await this.#ready(peer, signal)
-    await withSignals([signal], () => checked)
-    const protocols = await this.#roll.identified(peer, connection, signal)
-    const services = servicesOf(protocols)
-    if (service === undefined ? services.length === 0 : !services.includes(service)) {
-      throw new UnsupportedError(`the node does not offer ${service ?? 'any service'}`)
+    const offers = async (peer: Peer, inner: AbortSignal): Promise<ServicePeer> => {
+      const { connection, checked } = await this.#ready(peer, inner)
+      await withSignals([inner], () => checked)
+      const services = servicesOf(await this.identified(peer, connection, inner))
+      if (service === undefined ? services.length === 0 : !services.includes(service)) {
+        throw new UnsupportedError(`the node does not offer ${service ?? 'any service'}`)
+      }
+      return { peerId: peer.peerId }
     }
-    return { peerId: peer.peerId }
+    return await firstOf(this.candidates(), offers, signal, onFailure)
   }
 
   /** Asks one node after the other, and beside it; the first that tells decides. Those that tell otherwise later are left. */
   async #learn(signal: AbortSignal): Promise<NetworkConfig> {
     return await firstOf(
-      this.#roll.ranked(),
+      this.candidates(),
       async (peer, inner) => {
         const connection = await this.#links.connect(peer, inner)
         return await withSignals([inner], () => this.#membership.learn(connection, peer))

@@ -1,43 +1,39 @@
 import type { Peer } from './peer.ts'
-import { serviceOf } from './services.ts'
 
 /** More than a success is worth, less than a failure takes. */
 const CONNECTED = 1.5
 
+/** More than standings can amount to. */
+const RESTING = 100
+const LACKING = 2 * RESTING
+const REFUSED = 2 * LACKING
+
 /**
  * Nodes in the order in which to try them.
  *
- * @param protocols - what they are wanted for; undefined for anything
+ * @param protocols - what they are wanted for; none: anything
  * @see ServicePeers.candidates
  */
 export function ranked(
   peers: readonly Peer[],
-  protocols: readonly string[] | undefined,
+  protocols: readonly string[],
   isConnected: (peer: Peer) => boolean
 ): readonly Peer[] {
-  const [first] = protocols ?? []
-  const keys = new Map(
-    peers.map((peer) => {
-      const record = first === undefined ? undefined : peer.services.get(serviceOf(first))
-      const lacks =
-        protocols !== undefined &&
-        peer.protocols?.some((protocol) => protocols.includes(protocol)) === false
-      const link = isConnected(peer) ? CONNECTED : Math.min(0, peer.link.value)
-      return [
-        peer,
-        [
-          Number(peer.refusal !== undefined),
-          Number(lacks),
-          Number((record?.standing.restMs ?? 0) > 0),
-          -(link + (record?.standing.value ?? 0))
-        ] as const
-      ]
-    })
-  )
-  const compare = (a: Peer, b: Peer): number => {
-    const [left = [], right = []] = [keys.get(a), keys.get(b)]
-    const differences = left.map((value, index) => value - (right[index] ?? 0))
-    return differences.find((difference) => difference !== 0) ?? 0
+  const costOf = (peer: Peer): number => {
+    const { standing } = peer.at(protocols)
+    const lacks =
+      protocols.length > 0 &&
+      peer.protocols?.some((protocol) => protocols.includes(protocol)) === false
+    const link = isConnected(peer) ? CONNECTED : Math.min(0, peer.link.value)
+    return (
+      (peer.refusal === undefined ? 0 : REFUSED) +
+      (lacks ? LACKING : 0) +
+      (standing.restMs > 0 ? RESTING : 0) -
+      (link + standing.value)
+    )
   }
-  return [...peers].sort(compare)
+  return peers
+    .map((peer) => ({ peer, cost: costOf(peer) }))
+    .sort((a, b) => a.cost - b.cost)
+    .map(({ peer }) => peer)
 }

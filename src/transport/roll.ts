@@ -7,11 +7,12 @@ import type { Peer } from './peer.ts'
 import type { Dialer, RequestQueue } from './peers-options.ts'
 import { ranked } from './ranking.ts'
 import { type Service, servicesOf } from './services.ts'
+import { until } from './until.ts'
 
 /** How long a node may take to say what it speaks, in milliseconds. */
 const IDENTIFY_TIMEOUT_MS = 5_000
 
-/** The service nodes: which of them are connected, and what they say of themselves. */
+/** The service nodes: which of them are connected, what they say of themselves, and in which order to try them. */
 export class Roll {
   readonly #peers: readonly Peer[]
   readonly #links: Pick<Links, 'openTo'>
@@ -60,14 +61,19 @@ export class Roll {
     return this.#peers.find((candidate) => candidate.isCalled(peerId))
   }
 
-  /** In the order in which to try them. */
-  ranked(protocols?: readonly string[]): readonly Peer[] {
+  /** See {@link ServicePeers.candidates}. */
+  candidates(protocols: readonly string[] = []): readonly Peer[] {
     return ranked(this.#peers, protocols, (peer) => this.#links.openTo(peer) !== undefined)
   }
 
   /** Those that are not out of the question. */
   get usable(): readonly Peer[] {
     return this.#peers.filter(({ refusal }) => refusal === undefined)
+  }
+
+  /** See {@link ManagedServicePeers.isConnected}. */
+  get isConnected(): boolean {
+    return this.connected.length > 0
   }
 
   /** Those of them that are connected. */
@@ -92,8 +98,8 @@ export class Roll {
 
   /** See {@link ManagedServicePeers.refusals}. */
   get refusals(): readonly PeerFailure[] | undefined {
-    const refused = this.#peers.flatMap(({ peerId, refusal }) =>
-      refusal === undefined ? [] : [{ peerId, error: refusal }]
+    const refused = this.#peers.flatMap(({ peerId, refusal: error }) =>
+      error ? { peerId, error } : []
     )
     return refused.length === this.#peers.length ? refused : undefined
   }
@@ -108,7 +114,7 @@ export class Roll {
     )
   }
 
-  /** Calls a listener each time that one of these may have changed; returns a function that ends this. */
+  /** See {@link ManagedServicePeers.onChange}. */
   onChange(listener: () => void): () => void {
     return this.#listeners.add(listener)
   }
@@ -124,18 +130,10 @@ export class Roll {
     connection: Connection,
     signal: AbortSignal
   ): Promise<readonly string[]> {
-    const { promise, resolve } = Promise.withResolvers<readonly string[]>()
-    const check = (): void => {
-      if (peer.protocols !== undefined || connection.status !== 'open') {
-        resolve(peer.protocols ?? [])
-      }
-    }
-    const end = this.onChange(check)
-    try {
-      check()
-      return await withDeadline('identify', { signal }, IDENTIFY_TIMEOUT_MS, () => promise)
-    } finally {
-      end()
-    }
+    const isTold = (): boolean => peer.protocols !== undefined || connection.status !== 'open'
+    await withDeadline('identify', { signal }, IDENTIFY_TIMEOUT_MS, (inner) =>
+      until(this, isTold, inner)
+    )
+    return peer.protocols ?? []
   }
 }

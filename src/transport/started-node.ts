@@ -132,8 +132,10 @@ class StartedLightNode implements LightNode {
             }
           }
           const isThere = (): boolean => this.servicePeers.services?.includes(service) === true
-          await this.#keeper.pause(rounds, isThere, waking, signal)
-          rounds = waking.aborted ? -1 : rounds
+          const pauseMs = this.#keeper.backoffMs(rounds)
+          if (await this.#keeper.pause(pauseMs, isThere, waking, signal)) {
+            rounds = -1
+          }
         }
       })
     } catch (error) {
