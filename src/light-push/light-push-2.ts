@@ -5,7 +5,7 @@ import {
   LIGHT_PUSH_2_PROTOCOL
 } from '../wire/light-push-2.ts'
 import type { LightPushGeneration } from './generation.ts'
-import type { PushVerdict } from './outcome.ts'
+import { type PushReason, verdictOf } from './outcome.ts'
 
 const RATE_LIMITED = /TOO_MANY_REQUESTS|exceeds the rate limit/
 
@@ -33,19 +33,17 @@ export const LIGHT_PUSH_2: LightPushGeneration = {
     if (response.isSuccess && response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
     }
-    return { ...judge(response.isSuccess, response.info ?? ''), statusDesc: response.info }
+    const reason = response.isSuccess ? 'accepted' : toReason(response.info ?? '')
+    return { ...verdictOf(reason), statusDesc: response.info }
   }
 }
 
-function judge(isSuccess: boolean, info: string): Pick<PushVerdict, 'status' | 'reason'> {
-  if (isSuccess) {
-    return { status: 'published', reason: 'accepted' }
-  }
+function toReason(info: string): PushReason {
   if (RATE_LIMITED.test(info)) {
-    return { status: 'failed', reason: 'rate-limited' }
+    return 'rate-limited'
   }
   if (REFUSALS.test(info)) {
-    return { status: 'failed', reason: 'refused' }
+    return 'refused'
   }
-  return { status: 'unknown', reason: NOT_RELAYED.test(info) ? 'not-relayed' : 'no-answer' }
+  return NOT_RELAYED.test(info) ? 'not-relayed' : 'no-answer'
 }

@@ -5,7 +5,7 @@ import {
   LIGHT_PUSH_3_PROTOCOL
 } from '../wire/light-push-3.ts'
 import type { LightPushGeneration } from './generation.ts'
-import type { PushVerdict } from './outcome.ts'
+import { type PushReason, verdictOf } from './outcome.ts'
 
 /** Codes with which a node says that it did nothing with the message. What is not listed is not guessed at. */
 const REFUSALS: readonly number[] = [400, 413, 420, 421, 500, 504]
@@ -26,7 +26,8 @@ export const LIGHT_PUSH_3: LightPushGeneration = {
     if (isSuccess(statusCode) && response.requestId !== requestId) {
       throw new ProtocolViolationError('request-id', 'the answer is to another request', peerId)
     }
-    return { ...judge(statusCode, relayPeerCount), statusCode, statusDesc, relayPeerCount }
+    const reason = toReason(statusCode, relayPeerCount)
+    return { ...verdictOf(reason), statusCode, statusDesc, relayPeerCount }
   }
 }
 
@@ -34,23 +35,16 @@ function isSuccess(statusCode: number): boolean {
   return statusCode >= 200 && statusCode < 300
 }
 
-function judge(
-  statusCode: number,
-  relayPeerCount: number | undefined
-): Pick<PushVerdict, 'status' | 'reason'> {
+function toReason(statusCode: number, relayPeerCount: number | undefined): PushReason {
   if (isSuccess(statusCode)) {
-    return relayPeerCount === 0
-      ? { status: 'unknown', reason: 'not-relayed' }
-      : { status: 'published', reason: 'accepted' }
+    return relayPeerCount === 0 ? 'not-relayed' : 'accepted'
   }
   if (statusCode === 429) {
-    return { status: 'failed', reason: 'rate-limited' }
+    return 'rate-limited'
   }
   // "No relay peers" is 503 in the specification and 505 at the reference node, which says it of a duplicate too.
   if (statusCode === 503 || statusCode === 505) {
-    return { status: 'unknown', reason: 'not-relayed' }
+    return 'not-relayed'
   }
-  return REFUSALS.includes(statusCode)
-    ? { status: 'failed', reason: 'refused' }
-    : { status: 'unknown', reason: 'no-answer' }
+  return REFUSALS.includes(statusCode) ? 'refused' : 'no-answer'
 }

@@ -77,6 +77,22 @@ export interface PushResult extends Partial<SealedMessage> {
   readonly error?: unknown
 }
 
+/** What is known of a message for each reason. */
+const STATUSES: Readonly<Record<PushReason, PushStatus>> = {
+  accepted: 'published',
+  'already-seen': 'published',
+  'not-relayed': 'unknown',
+  refused: 'failed',
+  'rate-limited': 'failed',
+  'no-answer': 'unknown',
+  'not-sent': 'failed'
+}
+
+/** A verdict of that reason. */
+export function verdictOf(reason: PushReason): PushVerdict {
+  return { status: STATUSES[reason], reason }
+}
+
 /** What several tries amount to: the best that is known, and `failed` only if each of them certainly did nothing. */
 export function summarize(attempts: readonly PushVerdict[]): PushStatus {
   for (const status of ['published', 'unknown'] as const) {

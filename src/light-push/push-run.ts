@@ -16,7 +16,8 @@ import {
   type PushResult,
   type PushVerdict,
   summarize,
-  toFault
+  toFault,
+  verdictOf
 } from './outcome.ts'
 import { isPresent } from './presence.ts'
 import type { Rests } from './rests.ts'
@@ -46,16 +47,16 @@ export class PushRun {
   readonly #startedAtMs: number
   readonly #attempts: PushAttempt[] = []
   readonly #nodes: NodeRecords = new Map()
-  /** Ends the tries under way. */
-  readonly #interrupts = new Set<(reason: unknown) => void>()
-  /** Aborted when there is no reason to wait any more: at the first success, and at the end. */
+  /** Tries that have begun; none of them rejects. */
+  readonly #tries: Promise<PushAttempt>[] = []
+  /** Aborted when the push is over, which ends what is under way. */
+  readonly #over = new AbortController()
+  /** Aborted when there is no reason to wait any more: at the first success. */
   readonly #enough = new AbortController()
   #remaining: number
   #sealed: Sealed | undefined
   /** Tries of which any byte may have left. */
   #written = 0
-  /** True once the caller has its result; what comes later changes nothing. */
-  #isSettled = false
   #stored: boolean | undefined
 
   constructor(init: PushRunInit) {
@@ -80,28 +81,20 @@ export class PushRun {
   async run(draft: WakuMessage): Promise<PushResult> {
     let error: unknown
     try {
-      await withDeadline('push', this.#options, this.#timeoutMs, (signal) =>
-        this.#push(draft, signal)
-      )
+      await withDeadline('push', this.#options, this.#timeoutMs, () => this.#push(draft))
     } catch (reason) {
-      const isOutcome =
-        hasErrorCode(reason, 'ERR_TIMEOUT') || hasErrorCode(reason, 'ERR_NO_USABLE_PEER')
+      this.#over.abort(reason)
+      await Promise.all(this.#tries)
+      const isOutcome = hasErrorCode(reason, 'ERR_TIMEOUT', 'ERR_NO_USABLE_PEER')
       if (this.#written === 0 && (this.#options.signal?.aborted === true || !isOutcome)) {
         throw reason
       }
       error = reason
-      for (const interrupt of this.#interrupts) {
-        interrupt(reason)
-      }
       if (hasErrorCode(reason, 'ERR_NO_USABLE_PEER')) {
         this.#notSent(reason.failures)
       } else if (this.#sealed === undefined && this.#options.proof === undefined) {
         this.#notSent(this.#servicePeers.candidates().map(({ peerId }) => ({ peerId, error })))
       }
-    } finally {
-      this.#isSettled = true
-      this.#remaining = 0
-      this.#enough.abort(null)
     }
     const status = this.#stored === true ? 'published' : summarize(this.#attempts)
     const counts = this.#attempts.flatMap(({ relayPeerCount }) => relayPeerCount ?? [])
@@ -116,9 +109,9 @@ export class PushRun {
     }
   }
 
-  async #push(draft: WakuMessage, signal: AbortSignal): Promise<void> {
-    const sealed = await this.#seal(draft, signal)
-    signal.throwIfAborted()
+  async #push(draft: WakuMessage): Promise<void> {
+    const sealed = await this.#seal(draft)
+    this.#over.signal.throwIfAborted()
     this.#sealed = sealed
     report(this.#options.onProgress, { type: 'light-push:sealed', detail: sealed.told })
     const peers = this.#servicePeers.candidates(this.#protocols)
@@ -126,198 +119,193 @@ export class PushRun {
       throw new NoUsablePeerError([])
     }
     const lanes = peers.slice(0, Math.ceil(this.#options.redundancy ?? 1))
-    await Promise.all(lanes.map(() => this.#pursue(sealed, signal)))
+    await Promise.all(lanes.map(() => this.#pursue(sealed)))
     if (this.#options.confirm === 'stored' && summarize(this.#attempts) !== 'failed') {
-      await this.#confirm(sealed, signal)
+      await this.#confirm(sealed)
     }
   }
 
   /** Seals the message, which takes a node where the network is to be learnt: that is tried again as a push is. */
-  async #seal(draft: WakuMessage, signal: AbortSignal): Promise<Sealed> {
+  async #seal(draft: WakuMessage): Promise<Sealed> {
+    const { signal } = this.#over
     for (let rounds = 0; ; rounds++) {
       try {
         return await seal(draft, this.#servicePeers, this.#settings, this.#options, signal)
       } catch (error) {
-        const pauseMs = backoffMs(this.#settings, rounds)
         const mayHelp =
           hasErrorCode(error, 'ERR_NO_USABLE_PEER') &&
-          error.failures.some((failure) => !isLasting(failure.error))
-        if (!mayHelp || rounds + 1 >= this.#remaining || this.#isLate(pauseMs)) {
+          error.failures.some((failure) => !isLasting(failure.error)) &&
+          rounds + 1 < this.#remaining
+        if (!mayHelp || !(await this.#pause(backoffMs(this.#settings, rounds)))) {
           throw error
         }
         this.#notSent(error.failures)
-        report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
-        await this.#settings.sleep(pauseMs, signal)
       }
     }
   }
 
   #notSent(failures: readonly { readonly peerId: string; readonly error: unknown }[]): void {
-    const nothing = { status: 'failed', reason: 'not-sent', durationMs: 0 } as const
     for (const failure of failures) {
-      this.#attempts.push({ ...nothing, ...failure, startedAtMs: this.#startedAtMs })
+      const startedAtMs = this.#startedAtMs
+      this.#attempts.push({ ...verdictOf('not-sent'), durationMs: 0, ...failure, startedAtMs })
     }
-  }
-
-  /** Whether the deadline passes within a pause. */
-  #isLate(pauseMs: number): boolean {
-    return this.#settings.now() + pauseMs >= this.#startedAtMs + this.#timeoutMs
   }
 
   get #protocols(): readonly string[] {
     return this.#settings.generations.map(({ protocol }) => protocol)
   }
 
+  /** Waits, at most until the first success; does not begin where the deadline would pass, or there was one: false then. */
+  async #pause(pauseMs: number): Promise<boolean> {
+    const { now, sleep } = this.#settings
+    const [over, enough] = [this.#over.signal, this.#enough.signal]
+    if (enough.aborted || now() + pauseMs >= this.#startedAtMs + this.#timeoutMs) {
+      return false
+    }
+    report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
+    await withSignals([over, enough], (either) => sleep(pauseMs, either)).catch(() =>
+      over.throwIfAborted()
+    )
+    return true
+  }
+
   /** Tries until one node took it, no other is left to be tried, or the tries of this push are used up. */
-  async #pursue(sealed: Sealed, signal: AbortSignal): Promise<void> {
-    const enough = this.#enough.signal
+  async #pursue(sealed: Sealed): Promise<void> {
+    const [over, enough] = [this.#over.signal, this.#enough.signal]
     let pauses = 0
     for (let isRested = false; ; ) {
-      await this.#servicePeers.reach?.(signal)
+      await this.#servicePeers.reach?.(over)
+      over.throwIfAborted()
       const candidates = this.#servicePeers.candidates(this.#protocols)
       const next = nextOf(candidates, this.#nodes, this.#rests)
       if (next === undefined || this.#remaining <= 0) {
         return
       }
       const { restMs, node } = next
-      if ((restMs > 0 || node.tries > 0) && !isRested) {
-        const pauseMs = restMs + backoffMs(this.#settings, pauses++)
-        if (this.#isLate(pauseMs) || enough.aborted) {
-          return
-        }
-        report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
-        await withSignals([signal, enough], (either) =>
-          this.#settings.sleep(pauseMs, either)
-        ).catch(() => signal.throwIfAborted())
-        isRested = true
-        if (enough.aborted || (node.unknowns > 0 && (await this.#isStored(sealed, signal)))) {
+      isRested = (restMs === 0 && node.tries === 0) || isRested
+      if (!isRested) {
+        isRested = await this.#pause(restMs + backoffMs(this.#settings, pauses++))
+        if (!isRested || enough.aborted || (node.unknowns > 0 && (await this.#isStored(sealed)))) {
           return
         }
         continue
       }
       isRested = false
-      const { status } = await this.#attempt(next, sealed, signal)
+      const trying = this.#attempt(next, sealed)
+      this.#tries.push(trying)
+      const { status, error } = await trying
+      if (hasErrorCode(error, 'ERR_CLOSED')) {
+        throw error
+      }
       if (status === 'published' || (status === 'unknown' && enough.aborted)) {
         return // a node that is not sure may well have it from one that is
       }
     }
   }
 
-  async #attempt(
-    { peer, node }: Candidate,
-    { bytes, told }: Sealed,
-    signal: AbortSignal
-  ): Promise<PushAttempt> {
+  async #attempt({ peer, node }: Candidate, { bytes, told }: Sealed): Promise<PushAttempt> {
+    const { now, attemptTimeoutMs } = this.#settings
+    const protocols = this.#protocols
     const requestId = createRequestId()
-    const startedAtMs = this.#settings.now()
+    const startedAtMs = now()
     let isWritten = false
     let isAnswered = false
     let protocol: string | undefined
     let { peerId } = peer
+    let verdict: PushVerdict
+    let error: unknown
     this.#remaining--
     node.tries++
     node.isOut = true
     this.#nodes.set(peerId, node)
-
-    const done = (verdict: PushVerdict, error?: unknown): PushAttempt => {
-      this.#interrupts.delete(broken)
-      const durationMs = this.#settings.now() - startedAtMs
-      const attempt = { ...verdict, peerId, protocol, startedAtMs, durationMs, error }
-      node.isOut = isFinal(attempt)
-      if (verdict.status === 'unknown') {
-        node.unknowns++
-      }
-      for (const name of [peerId, peer.peerId]) {
-        this.#nodes.set(name, node) // what was known by its address has a peer id now
-      }
-      if (!this.#isSettled) {
-        this.#attempts.push(attempt)
-        report(this.#options.onProgress, { type: 'light-push:attempted', detail: attempt })
-      }
-      if (verdict.status === 'published') {
-        this.#enough.abort(null)
-      }
-      return attempt
-    }
-    const broken = (error: unknown): PushAttempt =>
-      done(
-        isWritten
-          ? { status: 'unknown', reason: 'no-answer' }
-          : { status: 'failed', reason: 'not-sent' },
-        error
-      )
-    this.#interrupts.add(broken)
-
-    const { generations, attemptTimeoutMs } = this.#settings
-    const generationOf = (spoken: string): LightPushGeneration =>
-      generations.find((one) => one.protocol === spoken) as LightPushGeneration // one of those asked for
-
     report(this.#options.onProgress, { type: 'light-push:attempt', detail: { peerId } })
-    try {
-      return await withDeadline('push', { signal }, attemptTimeoutMs, async (inner) => {
-        const reply = await this.#servicePeers.request(
-          peer,
-          {
-            protocols: this.#protocols,
-            encode: (spoken) => {
-              protocol = spoken
-              return generationOf(spoken).encode(requestId, told.pubsubTopic, bytes)
-            },
-            maxResponseBytes: MAX_RESPONSE_BYTES,
-            onWrite: () => {
-              inner.throwIfAborted() // given up: what has not left by now must not leave
-              isWritten = true
-              this.#written++
-            },
-            onUnread: () => {
-              protocol = undefined
-              isWritten = false
-              this.#written--
-            }
+
+    const request = (signal: AbortSignal): ReturnType<ServicePeers['request']> =>
+      this.#servicePeers.request(
+        peer,
+        {
+          protocols,
+          encode: (spoken) => {
+            protocol = spoken
+            return this.#speaking(spoken).encode(requestId, told.pubsubTopic, bytes)
           },
-          inner
-        )
-        peerId = reply.peerId
-        isAnswered = true
-        const verdict = generationOf(reply.protocol).decode(reply.bytes, requestId, peerId)
-        this.#rests.set(peerId, verdict.reason !== 'rate-limited')
-        this.#servicePeers.note?.(peer, this.#protocols, toFault(verdict, requestId, peerId))
-        return done(
-          isSeenBefore(verdict) && summarize(this.#attempts) !== 'failed'
-            ? { ...verdict, status: 'published', reason: 'already-seen' }
-            : verdict
-        )
-      })
-    } catch (error) {
-      if (signal.aborted || hasErrorCode(error, 'ERR_CLOSED')) {
-        throw error
+          maxResponseBytes: MAX_RESPONSE_BYTES,
+          onWrite: () => {
+            signal.throwIfAborted() // given up: what has not left by now must not leave
+            isWritten = true
+            this.#written++
+          },
+          onUnread: () => {
+            protocol = undefined
+            isWritten = false
+            this.#written--
+          }
+        },
+        signal
+      )
+    try {
+      const { signal } = this.#over
+      const reply = await withDeadline('push', { signal }, attemptTimeoutMs, request)
+      peerId = reply.peerId
+      isAnswered = true
+      verdict = this.#speaking(reply.protocol).decode(reply.bytes, requestId, peerId)
+      this.#rests.set(peerId, verdict.reason !== 'rate-limited')
+      this.#servicePeers.note?.(peer, protocols, toFault(verdict, requestId, peerId))
+      if (isSeenBefore(verdict) && summarize(this.#attempts) !== 'failed') {
+        verdict = { ...verdict, ...verdictOf('already-seen') }
       }
+    } catch (reason) {
+      error = reason
+      verdict = verdictOf(isWritten ? 'no-answer' : 'not-sent')
       if (isAnswered) {
-        this.#servicePeers.note?.(peer, this.#protocols, error as Error)
+        this.#servicePeers.note?.(peer, protocols, reason as Error)
       }
-      return broken(error)
     }
+
+    const attempt = {
+      ...verdict,
+      peerId,
+      protocol,
+      startedAtMs,
+      durationMs: now() - startedAtMs,
+      error
+    }
+    node.isOut = isFinal(attempt)
+    node.unknowns += Number(verdict.status === 'unknown')
+    for (const name of [peerId, peer.peerId]) {
+      this.#nodes.set(name, node) // what was known by its address has a peer id now
+    }
+    this.#attempts.push(attempt)
+    report(this.#options.onProgress, { type: 'light-push:attempted', detail: attempt })
+    if (verdict.status === 'published') {
+      this.#enough.abort()
+    }
+    return attempt
+  }
+
+  /** The generation of a protocol that was asked for. */
+  #speaking(spoken: string): LightPushGeneration {
+    return this.#settings.generations.find(
+      ({ protocol }) => protocol === spoken
+    ) as LightPushGeneration
   }
 
   /** Whether a store node has the message, if one is to be asked. */
-  async #isStored(
-    { contentTopic, told }: Sealed,
-    signal: AbortSignal
-  ): Promise<boolean | undefined> {
+  async #isStored({ contentTopic, told }: Sealed): Promise<boolean | undefined> {
     const isStored =
       this.#options.confirm === 'stored'
-        ? await isPresent(this.#settings, contentTopic, told, signal)
+        ? await isPresent(this.#settings, contentTopic, told, this.#over.signal)
         : undefined
     this.#stored ||= isStored || undefined
     return isStored
   }
 
   /** Asks a store node several times, over time, before a message is taken to be missing. */
-  async #confirm(sealed: Sealed, signal: AbortSignal): Promise<void> {
+  async #confirm(sealed: Sealed): Promise<void> {
     let absences = 0
     for (let count = 0; count < MAX_LOOKUPS && this.#stored !== true; count++) {
-      await this.#settings.sleep(backoffMs(this.#settings, count), signal)
-      absences += (await this.#isStored(sealed, signal)) === false ? 1 : 0
+      await this.#settings.sleep(backoffMs(this.#settings, count), this.#over.signal)
+      absences += (await this.#isStored(sealed)) === false ? 1 : 0
     }
     if (absences === MAX_LOOKUPS) {
       this.#stored = false
