@@ -81,7 +81,10 @@ export class PushRun {
   async run(draft: WakuMessage): Promise<PushResult> {
     let error: unknown
     try {
-      await withDeadline('push', this.#options, this.#timeoutMs, () => this.#push(draft))
+      await withDeadline('push', this.#options, this.#timeoutMs, (signal) => {
+        signal.addEventListener('abort', () => this.#over.abort(signal.reason)) // in the same turn
+        return this.#push(draft)
+      })
     } catch (reason) {
       this.#over.abort(reason)
       await Promise.all(this.#tries)

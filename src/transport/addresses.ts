@@ -17,14 +17,6 @@ export interface ServiceAddress {
   readonly peerId: string | undefined
 }
 
-/** Where a websocket address leads. */
-export interface Endpoint {
-  readonly secure: boolean
-  /** The host's name or IP address, without brackets. */
-  readonly host: string
-  readonly port: number
-}
-
 const MAX_SHOWN_CHARACTERS = 256
 const WEBSOCKET_ADDRESS = /^(ip4|ip6|dns|dns4|dns6) tcp (ws|wss|tls ws|tls sni ws)( p2p)?$/
 
@@ -49,27 +41,35 @@ export function parseServiceAddress(address: string, policy: AddressPolicy): Ser
   if (!WEBSOCKET_ADDRESS.test(names.join(' '))) {
     refuse('is not of the form /{ip4|dns4|…}/{host}/tcp/{port}/{ws|wss|tls/ws}')
   }
-  const { secure, host } = toEndpoint(parsed)
-  const ip = toAddress(host) ?? refuse('has a host that is neither a name nor an IP address')
-  const local = isLoopback(ip)
-  if (policy.secureContextOnly && !secure && !local) {
+  const { protocol, hostname } =
+    toUrl(parsed) ?? refuse('has a host that is neither a name nor an IP address')
+  const host = hostname.replace(/^\[|\]$|\.$/g, '')
+  const local = isLoopback(host)
+  if (policy.secureContextOnly && protocol === 'ws:' && !local) {
     refuse('a page that came by https may not open ws; use wss')
   }
-  if (!policy.allowPrivateAddresses && !local && isPrivate(ip)) {
+  if (!policy.allowPrivateAddresses && !local && isPrivate(host)) {
     refuse('is in a private network; set allowPrivateAddresses to allow it')
   }
   return { multiaddr: parsed, peerId: components.find(({ name }) => name === 'p2p')?.value }
 }
 
-/** Host and port that a websocket address is opened at; the name in /sni/ goes before the host. */
-export function toEndpoint(address: Multiaddr): Endpoint {
+/**
+ * Where a websocket address is opened, as the platform reads it: `0x7f.1` is 127.0.0.1. The name in /sni/ goes before the host.
+ * Undefined for a host that is neither a name nor an IP address.
+ */
+export function toUrl(address: Multiaddr): URL | undefined {
   const components = address.getComponents()
   const valueOf = (wanted: string): string | undefined =>
     components.find(({ name }) => name === wanted)?.value
-  return {
-    secure: components.some(({ name }) => name === 'wss' || name === 'tls'),
-    host: valueOf('sni') ?? components[0]?.value ?? '',
-    port: Number(valueOf('tcp'))
+  const host = valueOf('sni') ?? components[0]?.value ?? ''
+  const scheme = components.some(({ name }) => name === 'wss' || name === 'tls') ? 'wss' : 'ws'
+  try {
+    return /^[a-z0-9._:-]+$/i.test(host)
+      ? new URL(`${scheme}://${host.includes(':') ? `[${host}]` : host}:${valueOf('tcp')}`)
+      : undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -100,23 +100,6 @@ function parse(address: string, refuse: (reason: string) => never): Multiaddr {
   } catch (cause) {
     const reason = cause instanceof Error ? `: ${toShown(cause.message)}` : ''
     return refuse(`is not a multiaddr${reason}`)
-  }
-}
-
-/** IPv6 addresses have brackets there. */
-export function inUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
-}
-
-/** The host as the platform reads it: `0x7f.1` is 127.0.0.1. */
-function toAddress(host: string): string | undefined {
-  if (!/^[a-z0-9._:-]+$/i.test(host)) {
-    return undefined
-  }
-  try {
-    return new URL(`ws://${inUrl(host)}`).hostname.replace(/^\[|\]$|\.$/g, '')
-  } catch {
-    return undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { type MessageStream, UnsupportedProtocolError } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { ProtocolViolationError } from '../errors.ts'
+import { encodeLength } from './paced-writer.ts'
 
 /**
  * How far a negotiation that was sent ahead has come: nothing has left; it has, and the answer is awaited; the peer speaks the
@@ -104,13 +105,10 @@ export function toHello(protocol: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.of(...HEADER, ...toLine(protocol))
 }
 
-/** Text with its length in front; those that libp2p takes are less than 1024 bytes. */
+/** Text with its length in front. */
 function toLine(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(`${text}\n`)
-  const length = bytes.length
-  return length < 0x80
-    ? Uint8Array.of(length, ...bytes)
-    : Uint8Array.of((length & 0x7f) | 0x80, length >> 7, ...bytes)
+  return Uint8Array.of(...encodeLength(bytes.length), ...bytes)
 }
 
 function toState(received: Uint8Array, hello: Uint8Array): Exclude<EchoState, 'unsent'> {

@@ -57,7 +57,8 @@ export class PacedWriter {
   }
 }
 
-function encodeLength(length: number): Uint8Array {
+/** A length as an unsigned varint. */
+export function encodeLength(length: number): Uint8Array {
   const bytes: number[] = []
   let rest = length
   for (; rest > 0x7f; rest >>>= 7) {

@@ -104,6 +104,7 @@ export function toPeers(
     try {
       const { multiaddr, peerId } = parseServiceAddress(address, policy)
       const peer = peerOf(peerId ?? multiaddr.toString())
+      peer.refusal = undefined
       if (!peer.multiaddrs.some((known) => known.equals(multiaddr))) {
         peer.multiaddrs.push(multiaddr)
       }
@@ -112,15 +113,14 @@ export function toPeers(
         throw error
       }
       const peerId = /\/p2p\/(\w+)$/.exec(error.address)?.[1] ?? error.address
-      peerOf(peerId).refusal ??= error
+      const peer = peerOf(peerId)
+      if (peer.multiaddrs.length === 0) {
+        peer.refusal ??= error
+      }
       skipped.push({ peerId, error })
     }
   }
-  const all = [...peers.values()]
-  for (const peer of all.filter(({ multiaddrs }) => multiaddrs.length > 0)) {
-    peer.refusal = undefined
-  }
-  return { peers: all, skipped }
+  return { peers: [...peers.values()], skipped }
 }
 
 /** True for what speaks against a node: not for what it cannot do by its nature, what we did wrong, or an abort. */

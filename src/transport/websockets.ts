@@ -3,7 +3,7 @@ import type { webSockets } from '@libp2p/websockets'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ConnectionError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
-import { inUrl, toEndpoint } from './addresses.ts'
+import { toUrl } from './addresses.ts'
 import { createSocket, type EndableSocket } from './socket.ts'
 import { watchTraffic } from './traffic.ts'
 
@@ -38,7 +38,7 @@ export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
       const dial = transport.dial.bind(transport)
       transport._connect = async (address, { signal }) => {
         signal?.throwIfAborted() // a socket that ends before anybody waits for it would reject to nobody
-        const socket = createSocket(toUrl(address))
+        const socket = createSocket(String(toUrl(address)))
         sockets.add(socket)
         socket.closed.then(
           () => sockets.delete(socket),
@@ -75,32 +75,23 @@ function watchingUpgrader(options: DialOptions): DialOptions {
   return { ...options, upgrader }
 }
 
-function toUrl(address: Multiaddr): string {
-  const { secure, host, port } = toEndpoint(address)
-  return `${secure ? 'wss' : 'ws'}://${inUrl(host)}:${port}`
-}
-
 /** The socket once it is open; it is ended if it does not come to that. */
 async function opened(
   { socket, end }: EndableSocket,
   signal: AbortSignal | undefined
 ): Promise<WebSocket> {
-  const listeners = new AbortController()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const options = { signal: listeners.signal }
   const fail = (event: Event): void =>
     reject(new ConnectionError(`${socket.url} did not open${detail(event)}`))
-  socket.addEventListener('open', () => resolve(), options)
-  socket.addEventListener('error', fail, options)
-  socket.addEventListener('close', fail, options)
+  socket.addEventListener('open', () => resolve())
+  socket.addEventListener('error', fail)
+  socket.addEventListener('close', fail)
   try {
-    await withSignals([signal], async () => await promise)
+    await withSignals([signal], () => promise)
     return socket
   } catch (error) {
     end()
     throw error
-  } finally {
-    listeners.abort()
   }
 }
 

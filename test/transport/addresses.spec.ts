@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { AddressError } from '../../src/errors.ts'
-import { parseServiceAddress, toEndpoint, toShown } from '../../src/transport/addresses.ts'
+import { parseServiceAddress, toShown, toUrl } from '../../src/transport/addresses.ts'
 
 const PEER_ID = '12D3KooWGyCFqLm5mGxnDhCMnUxtgWTHfzLpoUq7FbqmSWXfKdmA'
 const OPEN = { secureContextOnly: false, allowPrivateAddresses: false }
@@ -216,24 +216,31 @@ describe('toShown', () => {
   })
 })
 
-describe('toEndpoint', () => {
+describe('toUrl', () => {
   it('tells host, port and whether it is secure', () => {
-    const endpoint = (address: string): unknown =>
-      toEndpoint(parseServiceAddress(address, PRIVATE).multiaddr)
-    expect(endpoint('/ip6/::1/tcp/8000/ws')).to.deep.equal({
-      secure: false,
-      host: '::1',
-      port: 8000
+    const url = (address: string): unknown => {
+      const { multiaddr } = parseServiceAddress(address, PRIVATE)
+      const { protocol, hostname, port, href } = toUrl(multiaddr) as URL
+      return { protocol, hostname, port, href }
+    }
+    expect(url('/ip6/::1/tcp/8000/ws')).to.deep.equal({
+      protocol: 'ws:',
+      hostname: '[::1]',
+      port: '8000',
+      href: 'ws://[::1]:8000/'
     })
-    expect(endpoint(`/dns4/a.example/tcp/443/wss/p2p/${PEER_ID}`)).to.deep.equal({
-      secure: true,
-      host: 'a.example',
-      port: 443
+    // the port is the usual one
+    expect(url(`/dns4/a.example/tcp/443/wss/p2p/${PEER_ID}`)).to.deep.equal({
+      protocol: 'wss:',
+      hostname: 'a.example',
+      port: '',
+      href: 'wss://a.example/'
     })
-    expect(endpoint('/ip4/1.2.3.4/tcp/443/tls/sni/a.example/ws')).to.deep.equal({
-      secure: true,
-      host: 'a.example',
-      port: 443
+    expect(url('/ip4/1.2.3.4/tcp/443/tls/sni/a.example/ws')).to.deep.equal({
+      protocol: 'wss:',
+      hostname: 'a.example',
+      port: '',
+      href: 'wss://a.example/'
     })
   })
 })
