@@ -23,7 +23,6 @@ export interface MembershipInit {
 export class Membership {
   readonly #init: MembershipInit
   readonly #metadata = new WeakMap<Connection, Promise<Metadata>>()
-  readonly #checks = new WeakMap<Connection, Promise<void>>()
   #network: NetworkConfig | undefined
 
   constructor(init: MembershipInit) {
@@ -42,23 +41,13 @@ export class Membership {
    * @throws {@link ClusterMismatchError} if it is of another one; the connection is closed then, and the peer refused
    */
   async check(connection: Connection, peer: Peer): Promise<void> {
-    const check = this.#checks.get(connection) ?? this.#check(connection, peer)
-    this.#checks.set(connection, check)
-    await check
-    if (this.#network === undefined) {
-      this.#checks.delete(connection)
-    }
-  }
-
-  async #check(connection: Connection, peer: Peer): Promise<void> {
     try {
-      this.#assertCluster(connection, peer, await this.#ask(connection))
-    } catch (error) {
+      this.#assertCluster(connection, peer, await this.#ask(connection, peer))
+    } catch {
       this.#init.signal.throwIfAborted()
       if (peer.refusal !== undefined) {
         throw peer.refusal
       }
-      this.#init.logger.debug('metadata not read', { peerId: peer.peerId, reason: String(error) })
     }
   }
 
@@ -68,13 +57,18 @@ export class Membership {
    * @throws also {@link UnsupportedError} and what the exchange throws
    */
   async learn(connection: Connection, peer: Peer): Promise<NetworkConfig> {
-    const metadata = await this.#ask(connection)
-    this.#assertCluster(connection, peer, metadata)
-    if (this.#network === undefined) {
-      this.#network = toNetworkConfig(metadata)
-      this.#init.logger.info('network learnt', { peerId: peer.peerId, ...this.#network })
+    try {
+      const metadata = await this.#ask(connection, peer)
+      this.#assertCluster(connection, peer, metadata)
+      if (this.#network === undefined) {
+        this.#network = toNetworkConfig(metadata)
+        this.#init.logger.info('network learnt', { peerId: peer.peerId, ...this.#network })
+      }
+      return this.#network
+    } catch (error) {
+      this.#metadata.delete(connection) // it is asked again the next time
+      throw error
     }
-    return this.#network
   }
 
   /** Answers a peer that asks for our cluster. Before we know it, we say what the peer says. Never rejects. */
@@ -99,6 +93,9 @@ export class Membership {
     if (network === undefined || remote.clusterId === network.clusterId) {
       return
     }
+    if (peer?.refusal !== undefined) {
+      throw peer.refusal // another call has found out
+    }
     const peerId = connection.remotePeer.toString()
     const error = new ClusterMismatchError(network.clusterId, remote.clusterId, peerId)
     this.#init.logger.warn('service node left', { peerId, reason: error.message })
@@ -109,19 +106,18 @@ export class Membership {
     throw error
   }
 
-  /** Asked once a connection, and again where there was no answer. */
-  async #ask(connection: Connection): Promise<Metadata> {
-    const own = this.#network?.clusterId
-    const asked =
-      this.#metadata.get(connection) ??
-      this.#within((signal) => requestMetadata(connection, own, signal))
-    this.#metadata.set(connection, asked)
-    try {
-      return await asked
-    } catch (error) {
-      this.#metadata.delete(connection)
-      throw error
+  /** Asked once a connection. */
+  async #ask(connection: Connection, { peerId }: Peer): Promise<Metadata> {
+    let asked = this.#metadata.get(connection)
+    if (asked === undefined) {
+      const own = this.#network?.clusterId
+      asked = this.#within((signal) => requestMetadata(connection, own, signal))
+      this.#metadata.set(connection, asked)
+      asked.catch((error: unknown) =>
+        this.#init.logger.debug('metadata not read', { peerId, reason: String(error) })
+      )
     }
+    return await asked
   }
 
   async #within<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {

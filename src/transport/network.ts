@@ -60,37 +60,28 @@ export function fromNetworkOptions({
   shardCount,
   pubsubTopics
 }: NetworkOptions): NetworkConfig | undefined {
+  const isDivided = shardCount !== undefined || pubsubTopics !== undefined
+  if (!isDivided && clusterId === undefined) {
+    return undefined
+  }
   if (shardCount !== undefined && pubsubTopics !== undefined) {
     throw new InvalidArgumentError('pubsubTopics', 'must not be given together with shardCount')
   }
-  if (shardCount === undefined && pubsubTopics === undefined) {
-    if (clusterId !== undefined) {
-      throw new InvalidArgumentError(
-        'clusterId',
-        'must be given together with shardCount or pubsubTopics'
-      )
-    }
-    return undefined
-  }
-  const network = {
-    clusterId: clusterId ?? clusterOf(pubsubTopics),
-    ...(shardCount === undefined ? { pubsubTopics: copy(pubsubTopics) } : { shardCount })
-  }
-  assertNetworkConfig(network)
-  return network
-}
-
-/** The cluster of the first topic that names one; the others are checked against it. */
-function clusterOf(pubsubTopics: readonly string[] = []): number {
-  const named = Array.from(pubsubTopics, (topic) => parsePubsubTopic(String(topic))?.clusterId)
-  const clusterId = named.find((cluster) => cluster !== undefined)
-  if (clusterId === undefined) {
+  // the others are checked against the first that names one
+  const named = Array.from(pubsubTopics ?? [], (topic) => parsePubsubTopic(String(topic)))
+  const given = clusterId ?? named.find((shard) => shard !== undefined)?.clusterId
+  if (!isDivided || given === undefined) {
     throw new InvalidArgumentError(
       'clusterId',
       'must be given together with shardCount or pubsubTopics'
     )
   }
-  return clusterId
+  const network =
+    shardCount === undefined
+      ? { clusterId: given, pubsubTopics: copy(pubsubTopics) }
+      : { clusterId: given, shardCount }
+  assertNetworkConfig(network)
+  return network
 }
 
 /** A caller may change its array later. */
