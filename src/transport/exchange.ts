@@ -129,7 +129,7 @@ async function converse(
     body = request.encode(stream.protocol)
     request.onWrite?.()
   } catch (error) {
-    stream.abort(new ConnectionError('the stream is given up'))
+    giveUp(stream)
     throw error
   }
   try {
@@ -180,11 +180,11 @@ async function opened<T>(
     return await open()
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof Error && error.name === 'UnsupportedProtocolError') {
+    if (nameOf(error) === 'UnsupportedProtocolError') {
       throw unsupported(protocols, error)
     }
     const failure = new ConnectionError('a stream could not be opened', { cause: error })
-    if (error instanceof Error && /^(Connection|Muxer)ClosedError$/.test(error.name)) {
+    if (/^(Connection|Muxer)ClosedError$/.test(nameOf(error))) {
       // A peer that went away may leave a connection behind that calls itself open.
       connection.abort(failure)
     }
@@ -215,7 +215,7 @@ async function readFrame(
   try {
     return (await frames.read({ signal })).subarray() as Uint8Array<ArrayBuffer>
   } catch (error) {
-    if (error instanceof Error && /^InvalidDataLength|^StreamBufferError/.test(error.name)) {
+    if (/^InvalidDataLength|^StreamBufferError/.test(nameOf(error))) {
       throw tooLong(maxBytes)
     }
     throw error
@@ -268,7 +268,7 @@ function tooLong(maxBytes: number): LimitExceededError {
 /** Ends our part of an answered stream, and resets the oldest of those that the peer never ends. */
 async function release(connection: Connection, stream: Stream): Promise<void> {
   if (stream.writeStatus !== 'closed') {
-    stream.abort(new ConnectionError('the stream is given up'))
+    giveUp(stream)
     return
   }
   if (stream.readStatus === 'readable') {
@@ -279,9 +279,11 @@ async function release(connection: Connection, stream: Stream): Promise<void> {
     ({ direction, readStatus, writeStatus }) =>
       direction === 'outbound' && readStatus === 'closed' && writeStatus === 'closed'
   )
-  for (const oldest of lingering.slice(0, -MAX_LINGERING_STREAMS)) {
-    oldest.abort(new ConnectionError('the stream is given up'))
-  }
+  lingering.slice(0, -MAX_LINGERING_STREAMS).forEach(giveUp)
+}
+
+function giveUp(stream: Stream): void {
+  stream.abort(new ConnectionError('the stream is given up'))
 }
 
 /** Resets the stream; returns what to throw. */
@@ -295,9 +297,14 @@ function toTyped(error: unknown): WakuLightError {
   if (isWakuLightError(error)) {
     return error
   }
-  const name = error instanceof Error ? error.name : ''
+  const isShort = nameOf(error) === 'UnexpectedEOFError'
   return new ConnectionError(
-    name === 'UnexpectedEOFError' ? 'the stream ended before a whole frame' : 'the stream broke',
+    isShort ? 'the stream ended before a whole frame' : 'the stream broke',
     { cause: error }
   )
+}
+
+/** libp2p has no other way to tell its errors. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : ''
 }

@@ -17,9 +17,9 @@ import { setAhead } from './ahead.ts'
 import { AheadConnection } from './ahead-connection.ts'
 import { Echo, isBeginning, toHello } from './echo.ts'
 import { SpokenProtocols } from './spoken-protocols.ts'
+import { type DialOptions, withUpgrade } from './websockets.ts'
 
 type WebSockets = ReturnType<typeof webSockets>
-type DialOptions = Parameters<Transport['dial']>[1]
 type UpgradeOptions = Parameters<Upgrader['upgradeOutbound']>[1]
 
 /** What libp2p gives its transports, as far as it is needed here. */
@@ -114,11 +114,10 @@ export class SendAhead {
       return await dial(address, options)
     }
     const attempt: Attempt = { address, upgrader: options.upgrader, failed: false }
-    const upgrader = Object.create(options.upgrader) as Upgrader
-    upgrader.upgradeOutbound = async (connection: MultiaddrConnection, init: UpgradeOptions) =>
-      await this.#upgrade(attempt, connection, init)
+    const upgrade = (connection: MultiaddrConnection, init: UpgradeOptions): Promise<Connection> =>
+      this.#upgrade(attempt, connection, init)
     try {
-      return await dial(address, { ...options, upgrader })
+      return await dial(address, withUpgrade(options, upgrade))
     } catch (error) {
       if (!attempt.failed || options.signal.aborted) {
         throw error

@@ -76,8 +76,8 @@ class StartedLightNode implements LightNode {
     libp2p.addEventListener('connection:open', ({ detail: connection }) => {
       this.#liveness.watch(connection)
       onRequest(connection, (bytes) => this.#liveness.requested(connection, bytes))
+      this.#onChange()
     })
-    libp2p.addEventListener('connection:open', this.#onChange)
     libp2p.addEventListener('connection:close', this.#onChange)
     servicePeers.onChange(this.#onState)
     onWake(() => this.reconnect(), signal)
@@ -93,9 +93,9 @@ class StartedLightNode implements LightNode {
   }
 
   get state(): NodeState {
-    return this.#closing === undefined
-      ? stateOf({ peers: this.servicePeers, keeper: this.#keeper })
-      : { status: 'closed', services: [] }
+    return this.#ending.signal.aborted
+      ? { status: 'closed', services: [] }
+      : stateOf({ peers: this.servicePeers, keeper: this.#keeper })
   }
 
   get queues(): readonly RequestQueue[] {
@@ -165,17 +165,13 @@ class StartedLightNode implements LightNode {
   }
 
   async close(): Promise<void> {
-    if (this.#closing === undefined) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      this.#closing = promise // before the state is told
-      this.#close().then(resolve, reject)
-    }
+    this.#ending.abort()
+    this.#closing ??= this.#close()
+    this.#onState()
     await this.#closing
   }
 
   async #close(): Promise<void> {
-    this.#onState()
-    this.#ending.abort()
     await this.servicePeers.close()
     await this.#keeping
     // A graceful close waits for the peer, which may be gone.

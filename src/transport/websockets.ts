@@ -1,4 +1,4 @@
-import type { Transport } from '@libp2p/interface'
+import type { Transport, Upgrader } from '@libp2p/interface'
 import type { webSockets } from '@libp2p/websockets'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ConnectionError } from '../errors.ts'
@@ -8,7 +8,8 @@ import { createSocket, type EndableSocket } from './socket.ts'
 import { watchTraffic } from './traffic.ts'
 
 type WebSockets = ReturnType<typeof webSockets>
-type DialOptions = Parameters<Transport['dial']>[1]
+/** What libp2p gives its transports for a dial. */
+export type DialOptions = Parameters<Transport['dial']>[1]
 
 /** The seam of @libp2p/websockets at which its sockets are made. */
 interface WithConnect extends Transport {
@@ -46,7 +47,21 @@ export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
         )
         return await opened(socket, signal)
       }
-      transport.dial = async (address, options) => await dial(address, watchingUpgrader(options))
+      transport.dial = async (address, options) => {
+        const upgrade: Upgrader['upgradeOutbound'] = async (connection, init) => {
+          try {
+            const upgraded = await options.upgrader.upgradeOutbound(connection, init)
+            watchTraffic(upgraded, connection)
+            return upgraded
+          } catch (error) {
+            connection.abort(
+              error instanceof Error ? error : new ConnectionError('handshake failed')
+            )
+            throw error
+          }
+        }
+        return await dial(address, withUpgrade(options, upgrade))
+      }
       return transport
     },
     close: async () => {
@@ -59,19 +74,12 @@ export function closingWebSockets(webSockets: WebSockets): ClosingWebSockets {
   }
 }
 
-/** Dial options with which a connection is watched for traffic, or aborted if its handshake fails. */
-function watchingUpgrader(options: DialOptions): DialOptions {
-  const upgrader = Object.create(options.upgrader) as DialOptions['upgrader']
-  upgrader.upgradeOutbound = async (connection, init) => {
-    try {
-      const upgraded = await options.upgrader.upgradeOutbound(connection, init)
-      watchTraffic(upgraded, connection)
-      return upgraded
-    } catch (error) {
-      connection.abort(error instanceof Error ? error : new ConnectionError('handshake failed'))
-      throw error
-    }
-  }
+/** Dial options with which connections are upgraded another way. */
+export function withUpgrade(
+  options: DialOptions,
+  upgradeOutbound: Upgrader['upgradeOutbound']
+): DialOptions {
+  const upgrader = Object.assign(Object.create(options.upgrader) as Upgrader, { upgradeOutbound })
   return { ...options, upgrader }
 }
 
