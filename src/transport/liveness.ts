@@ -13,20 +13,6 @@ export interface LivenessInit {
   readonly heardAtMs: (connection: Connection) => number
 }
 
-interface Watched {
-  timer?: ReturnType<typeof setTimeout>
-  /** When the timer is due. All times are on the clock of `performance.now`. */
-  dueAtMs: number
-  /** When a request has left the last time. */
-  requestedAtMs: number
-  /** Bytes of requests since something came the last time: a slow link may still be busy with them. */
-  requestedBytes: number
-  /** When it was asked the last time, or opened. */
-  askedAtMs: number
-  /** True while a ping is under way. */
-  isAsked: boolean
-}
-
 /** A request that is not answered in that time makes the link a suspect, in milliseconds. */
 const IMPATIENT_MS = 1_000
 
@@ -40,7 +26,7 @@ const BYTES_PER_MS = 16
  */
 export class Liveness {
   readonly #init: LivenessInit
-  readonly #watched = new Map<Connection, Watched>()
+  readonly #watches = new Map<Connection, Watch>()
 
   constructor(init: LivenessInit) {
     this.#init = init
@@ -48,89 +34,101 @@ export class Liveness {
 
   /** Watches a connection until it ends. */
   watch(connection: Connection): void {
-    const watched: Watched = {
-      dueAtMs: Infinity,
-      requestedAtMs: 0,
-      requestedBytes: 0,
-      askedAtMs: performance.now(),
-      isAsked: false
-    }
-    this.#watched.set(connection, watched)
+    const watch = new Watch(connection, this.#init)
+    this.#watches.set(connection, watch)
     connection.addEventListener('close', () => {
-      clearTimeout(watched.timer)
-      this.#watched.delete(connection)
+      this.#watches.delete(connection)
+      watch.end()
     })
-    this.#schedule(connection, watched)
   }
 
   /** Asks all connections now: after a sleep, or where the network changed. */
   check(): void {
-    for (const [connection, watched] of this.#watched) {
-      this.#ask(connection, watched)
+    for (const watch of this.#watches.values()) {
+      watch.ask()
     }
   }
 
   /** To be called when a request of some bytes has left on a connection. */
   requested(connection: Connection, bytes: number): void {
-    const watched = this.#watched.get(connection)
-    if (watched !== undefined) {
-      const isAnswered = this.#init.heardAtMs(connection) > watched.requestedAtMs
-      watched.requestedBytes = bytes + (isAnswered ? 0 : watched.requestedBytes)
-      watched.requestedAtMs = performance.now()
-      this.#schedule(connection, watched)
-    }
+    this.#watches.get(connection)?.requested(bytes)
+  }
+}
+
+/** One connection. All times are on the clock of `performance.now`. */
+class Watch {
+  readonly #connection: Connection
+  readonly #init: LivenessInit
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** When a request has left the last time. */
+  #requestedAtMs = 0
+  /** Bytes of requests since something came the last time: a slow link may still be busy with them. */
+  #requestedBytes = 0
+  /** When it was asked the last time, or opened. */
+  #askedAtMs = performance.now()
+  /** True while a ping is under way. */
+  #isAsked = false
+  #isOver = false
+
+  constructor(connection: Connection, init: LivenessInit) {
+    this.#connection = connection
+    this.#init = init
+    this.#schedule()
   }
 
-  /** When a connection is to be asked, if nothing comes until then. */
-  #dueAtMs(connection: Connection, watched: Watched): number {
-    const { requestedAtMs, requestedBytes, askedAtMs } = watched
-    const { intervalMs, heardAtMs } = this.#init
-    const lastMs = Math.max(heardAtMs(connection), askedAtMs)
-    return requestedAtMs >= lastMs
-      ? requestedAtMs + Math.min(IMPATIENT_MS + requestedBytes / BYTES_PER_MS, intervalMs)
-      : lastMs + intervalMs
+  requested(bytes: number): void {
+    const isAnswered = this.#heardAtMs > this.#requestedAtMs
+    this.#requestedBytes = bytes + (isAnswered ? 0 : this.#requestedBytes)
+    this.#requestedAtMs = performance.now()
+    this.#schedule()
   }
 
-  #schedule(connection: Connection, watched: Watched): void {
-    const dueAtMs = this.#dueAtMs(connection, watched)
-    if (this.#init.intervalMs === Infinity || watched.isAsked || watched.dueAtMs <= dueAtMs) {
-      return // a timer that is due sooner looks again
-    }
-    clearTimeout(watched.timer)
-    watched.dueAtMs = dueAtMs
-    watched.timer = setTimeout(
-      () => {
-        watched.dueAtMs = Infinity
-        if (performance.now() < this.#dueAtMs(connection, watched)) {
-          this.#schedule(connection, watched)
-        } else {
-          this.#ask(connection, watched)
-        }
-      },
-      Math.max(0, dueAtMs - performance.now())
-    )
-  }
-
-  #ask(connection: Connection, watched: Watched): void {
-    if (watched.isAsked) {
+  ask(): void {
+    if (this.#isAsked) {
       return
     }
-    watched.isAsked = true
-    watched.askedAtMs = performance.now()
-    const { timeoutMs, ping, heardAtMs } = this.#init
-    const heardBefore = heardAtMs(connection)
-    withDeadline('ping', {}, timeoutMs, (signal) => ping(connection, signal))
+    this.#isAsked = true
+    this.#askedAtMs = performance.now()
+    const heardBefore = this.#heardAtMs
+    withDeadline('ping', {}, this.#init.timeoutMs, (signal) =>
+      this.#init.ping(this.#connection, signal)
+    )
       .catch((error: Error) => {
         // behind a large answer a ping may be late: what comes shows that the link is alive
-        if (heardAtMs(connection) <= heardBefore) {
-          connection.abort(error)
+        if (this.#heardAtMs <= heardBefore) {
+          this.#connection.abort(error)
         }
       })
       .finally(() => {
-        watched.isAsked = false
-        if (this.#watched.has(connection)) {
-          this.#schedule(connection, watched)
-        }
+        this.#isAsked = false
+        this.#schedule()
       })
+  }
+
+  end(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+  }
+
+  get #heardAtMs(): number {
+    return this.#init.heardAtMs(this.#connection)
+  }
+
+  /** In how many milliseconds it is to be asked, if nothing comes until then. */
+  get #restMs(): number {
+    const { intervalMs } = this.#init
+    const lastMs = Math.max(this.#heardAtMs, this.#askedAtMs)
+    const patienceMs = Math.min(IMPATIENT_MS + this.#requestedBytes / BYTES_PER_MS, intervalMs)
+    const dueAtMs =
+      this.#requestedAtMs >= lastMs ? this.#requestedAtMs + patienceMs : lastMs + intervalMs
+    return dueAtMs - performance.now()
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer)
+    if (this.#init.intervalMs < Infinity && !this.#isAsked && !this.#isOver) {
+      const look = (): void => (this.#restMs > 0 ? this.#schedule() : this.ask())
+      this.#timer = setTimeout(look, Math.max(0, this.#restMs))
+    }
   }
 }

@@ -118,6 +118,8 @@ describe('Liveness', () => {
   })
 
   it('asks soon where a request is not answered, and not where anything comes', async () => {
+    const never = setUp(Infinity)
+    never.liveness.requested(never.connection, 300)
     const test = setUp(20_000)
     test.liveness.requested(test.connection, 300)
     test.hear()
@@ -132,8 +134,6 @@ describe('Liveness', () => {
     ;(await test.asked()).reject(new Error('no answer'))
     await test.aborted
     test.liveness.requested(test.connection, 300)
-    const never = setUp(Infinity)
-    never.liveness.requested(never.connection, 300)
     expect(never.pings()).to.equal(0)
   }).timeout(6_000)
 
