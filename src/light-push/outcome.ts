@@ -118,7 +118,12 @@ export function isLasting(error: unknown): boolean {
 }
 
 /** True if the node is not to be asked again: it has the message, will never take it, or cannot. */
-export function isFinal({ status, reason, statusCode, error }: PushAttempt): boolean {
+export function isFinal({
+  status,
+  reason,
+  statusCode,
+  error
+}: PushVerdict & Pick<PushAttempt, 'error'>): boolean {
   return (
     status === 'published' ||
     (reason === 'refused' && !PASSING.includes(statusCode)) ||
@@ -126,15 +131,15 @@ export function isFinal({ status, reason, statusCode, error }: PushAttempt): boo
   )
 }
 
-/** What speaks against the node, not the message; undefined if nothing does. */
+/** What speaks against a node that gave an answer, not against the message; undefined if nothing does. */
 export function toFault(
-  { status, reason, statusCode = 0, statusDesc = '' }: PushVerdict,
+  verdict: PushVerdict,
   requestId: string,
   peerId: string
 ): Error | undefined {
-  const isFine = status === 'published' || (reason === 'refused' && !PASSING.includes(statusCode))
+  const { reason, statusCode = 0, statusDesc = '' } = verdict
   const code = reason === 'rate-limited' ? 429 : statusCode
-  return isFine
+  return isFinal(verdict)
     ? undefined
     : new RemoteStatusError({ statusCode: code, statusDesc, requestId, peerId })
 }

@@ -60,8 +60,7 @@ export function fromNetworkOptions({
   shardCount,
   pubsubTopics
 }: NetworkOptions): NetworkConfig | undefined {
-  const isDivided = shardCount !== undefined || pubsubTopics !== undefined
-  if (!isDivided && clusterId === undefined) {
+  if (clusterId === undefined && shardCount === undefined && pubsubTopics === undefined) {
     return undefined
   }
   if (shardCount !== undefined && pubsubTopics !== undefined) {
@@ -70,21 +69,16 @@ export function fromNetworkOptions({
   // the others are checked against the first that names one
   const named = Array.from(pubsubTopics ?? [], (topic) => parsePubsubTopic(String(topic)))
   const given = clusterId ?? named.find((shard) => shard !== undefined)?.clusterId
-  if (!isDivided || given === undefined) {
+  if (given === undefined || (shardCount ?? pubsubTopics) === undefined) {
     throw new InvalidArgumentError(
       'clusterId',
       'must be given together with shardCount or pubsubTopics'
     )
   }
-  const network =
+  const network: NetworkConfig =
     shardCount === undefined
-      ? { clusterId: given, pubsubTopics: copy(pubsubTopics) }
+      ? { clusterId: given, pubsubTopics: pubsubTopics ?? [] }
       : { clusterId: given, shardCount }
   assertNetworkConfig(network)
-  return network
-}
-
-/** A caller may change its array later. */
-function copy(pubsubTopics: readonly string[] = []): readonly string[] {
-  return Array.isArray(pubsubTopics) ? [...(pubsubTopics as readonly string[])] : pubsubTopics
+  return structuredClone(network) // a caller may change its array later
 }

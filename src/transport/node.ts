@@ -18,7 +18,7 @@ import { createServicePeers } from './peers.ts'
 import { PEER_DEFAULTS } from './peers-options.ts'
 import { answerPing, PING_PROTOCOL } from './ping.ts'
 import { SendAhead } from './send-ahead.ts'
-import { toLightNode } from './started-node.ts'
+import { StartedLightNode } from './started-node.ts'
 import { closingWebSockets } from './websockets.ts'
 
 export {
@@ -57,6 +57,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
     settings.sendAhead === false
       ? undefined
       : new SendAhead({ handshakeTimeoutMs: dialTimeoutMs / 2 })
+  const encrypter = joinWrites(noise())
   const libp2p = await createLibp2p({
     start: false,
     privateKey,
@@ -64,7 +65,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
     // The default tells every node the name and version of the browser.
     nodeInfo: { name: 'waku-light', userAgent: 'waku-light' },
     transports: [ahead?.transport(sockets.transport) ?? sockets.transport],
-    connectionEncrypters: [ahead?.encrypter(joinWrites(noise())) ?? joinWrites(noise())],
+    connectionEncrypters: [ahead?.encrypter(encrypter) ?? encrypter],
     streamMuxers: [yamux({ maxInboundStreams: MAX_INBOUND_STREAMS })],
     // Addresses are screened before they get here; libp2p's own gater refuses loopback and plain ws.
     connectionGater: { denyDialMultiaddr: () => false },
@@ -76,7 +77,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
   const servicePeers = await createServicePeers(libp2p, options)
   await libp2p.handle(PING_PROTOCOL, answerPing, { maxInboundStreams: 2 })
   await libp2p.start()
-  return toLightNode({
+  return new StartedLightNode({
     ...settings,
     libp2p,
     servicePeers,

@@ -125,8 +125,8 @@ export function toPeers(
 
 /** True for what speaks against a node: not for what it cannot do by its nature, what we did wrong, or an abort. */
 export function isFault(error: unknown): boolean {
-  const blameless = ['ERR_UNSUPPORTED', 'ERR_INVALID_ARGUMENT', 'ERR_CLOSED']
-  return isWakuLightError(error) && !blameless.includes(error.code)
+  const isBlameless = hasErrorCode(error, 'ERR_UNSUPPORTED', 'ERR_INVALID_ARGUMENT', 'ERR_CLOSED')
+  return isWakuLightError(error) && !isBlameless
 }
 
 function withoutPeer(address: Multiaddr): string {

@@ -28,11 +28,7 @@ export interface StartedInit {
 }
 
 /** A light node over a libp2p that has started. */
-export function toLightNode(init: StartedInit): LightNode {
-  return new StartedLightNode(init)
-}
-
-class StartedLightNode implements LightNode {
+export class StartedLightNode implements LightNode {
   readonly servicePeers: ManagedServicePeers
   readonly peerId: string
   readonly streamHost: StreamHost
