@@ -47,7 +47,7 @@ export class PushRun {
   readonly #startedAtMs: number
   readonly #attempts: PushAttempt[] = []
   readonly #nodes: NodeRecords = new Map()
-  /** Tries that have begun; none of them rejects. */
+  /** Tries that have begun. */
   readonly #tries: Promise<PushAttempt>[] = []
   /** Aborted when the push is over, which ends what is under way. */
   readonly #over = new AbortController()
@@ -55,8 +55,6 @@ export class PushRun {
   readonly #enough = new AbortController()
   #remaining: number
   #sealed: Sealed | undefined
-  /** Tries of which any byte may have left. */
-  #written = 0
   #stored: boolean | undefined
 
   constructor(init: PushRunInit) {
@@ -87,9 +85,10 @@ export class PushRun {
       })
     } catch (reason) {
       this.#over.abort(reason)
-      await Promise.all(this.#tries)
+      await Promise.allSettled(this.#tries)
       const isOutcome = hasErrorCode(reason, 'ERR_TIMEOUT', 'ERR_NO_USABLE_PEER')
-      if (this.#written === 0 && (this.#options.signal?.aborted === true || !isOutcome)) {
+      const isWritten = this.#attempts.some((attempt) => attempt.reason !== 'not-sent')
+      if (!isWritten && (this.#options.signal?.aborted === true || !isOutcome)) {
         throw reason
       }
       error = reason
@@ -236,12 +235,10 @@ export class PushRun {
           onWrite: () => {
             signal.throwIfAborted() // given up: what has not left by now must not leave
             isWritten = true
-            this.#written++
           },
           onUnread: () => {
             protocol = undefined
             isWritten = false
-            this.#written--
           }
         },
         signal
