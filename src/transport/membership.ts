@@ -57,18 +57,13 @@ export class Membership {
    * @throws also {@link UnsupportedError} and what the exchange throws
    */
   async learn(connection: Connection, peer: Peer): Promise<NetworkConfig> {
-    try {
-      const metadata = await this.#ask(connection, peer)
-      this.#assertCluster(connection, peer, metadata)
-      if (this.#network === undefined) {
-        this.#network = toNetworkConfig(metadata)
-        this.#init.logger.info('network learnt', { peerId: peer.peerId, ...this.#network })
-      }
-      return this.#network
-    } catch (error) {
-      this.#metadata.delete(connection) // it is asked again the next time
-      throw error
+    const metadata = await this.#ask(connection, peer)
+    this.#assertCluster(connection, peer, metadata)
+    if (this.#network === undefined) {
+      this.#network = toNetworkConfig(metadata)
+      this.#init.logger.info('network learnt', { peerId: peer.peerId, ...this.#network })
     }
+    return this.#network
   }
 
   /** Answers a peer that asks for our cluster. Before we know it, we say what the peer says. Never rejects. */
@@ -106,18 +101,24 @@ export class Membership {
     throw error
   }
 
-  /** Asked once a connection. */
+  /** Asked once a connection; while the network is to be learnt, again where there was no answer. */
   async #ask(connection: Connection, { peerId }: Peer): Promise<Metadata> {
-    let asked = this.#metadata.get(connection)
-    if (asked === undefined) {
-      const own = this.#network?.clusterId
-      asked = this.#within((signal) => requestMetadata(connection, own, signal))
-      this.#metadata.set(connection, asked)
-      asked.catch((error: unknown) =>
-        this.#init.logger.debug('metadata not read', { peerId, reason: String(error) })
-      )
+    const known = this.#metadata.get(connection)
+    if (known !== undefined) {
+      return await known
     }
-    return await asked
+    const own = this.#network?.clusterId
+    const asked = this.#within((signal) => requestMetadata(connection, own, signal))
+    this.#metadata.set(connection, asked)
+    try {
+      return await asked
+    } catch (error) {
+      this.#init.logger.debug('metadata not read', { peerId, reason: String(error) })
+      if (this.#network === undefined) {
+        this.#metadata.delete(connection)
+      }
+      throw error
+    }
   }
 
   async #within<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -18,7 +18,7 @@ import { createServicePeers } from './peers.ts'
 import { PEER_DEFAULTS } from './peers-options.ts'
 import { answerPing, PING_PROTOCOL } from './ping.ts'
 import { SendAhead } from './send-ahead.ts'
-import { StartedLightNode } from './started-node.ts'
+import { toLightNode } from './started-node.ts'
 import { closingWebSockets } from './websockets.ts'
 
 export {
@@ -77,7 +77,7 @@ export async function createLightNode(options: LightNodeOptions): Promise<LightN
   const servicePeers = await createServicePeers(libp2p, options)
   await libp2p.handle(PING_PROTOCOL, answerPing, { maxInboundStreams: 2 })
   await libp2p.start()
-  return new StartedLightNode({
+  return toLightNode({
     ...settings,
     libp2p,
     servicePeers,

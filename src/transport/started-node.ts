@@ -28,7 +28,11 @@ export interface StartedInit {
 }
 
 /** A light node over a libp2p that has started. */
-export class StartedLightNode implements LightNode {
+export function toLightNode(init: StartedInit): LightNode {
+  return new StartedLightNode(init)
+}
+
+class StartedLightNode implements LightNode {
   readonly servicePeers: ManagedServicePeers
   readonly peerId: string
   readonly streamHost: StreamHost
