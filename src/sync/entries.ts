@@ -108,19 +108,15 @@ export class Entries {
     const leaf = this.#leaf(at)
     const index = lowerBound(leaf, key)
     this.count -= leaf.countBefore + index
-    this.#leaves.splice(0, at)
-    moveEntries(leaf, index, leaf)
-    leaf.words.fill(0, BEFORE, FIRST_ENTRY)
-    leaf.countBefore = 0
+    this.#leaves.splice(0, at + 1, cut(leaf, index))
     this.#summed = 0
   }
 
   /** Moves entries to a new leaf: of the last one only few, so that those which come in order fill their leaves. */
   #split(at: number): void {
     const isLast = at === this.#leaves.length - 1
-    const next = createLeaf()
-    moveEntries(this.#leaf(at), LEAF_ENTRIES - (LEAF_ENTRIES >> (isLast ? 3 : 1)), next)
-    this.#leaves.splice(at + 1, 0, next)
+    const kept = LEAF_ENTRIES - (LEAF_ENTRIES >> (isLast ? 3 : 1))
+    this.#leaves.splice(at + 1, 0, cut(this.#leaf(at), kept))
   }
 
   /** Has all leaves up to one know what is before them. */
@@ -155,17 +151,16 @@ function createLeaf(): Leaf {
   return { words, count: 0, countBefore: 0 }
 }
 
-/** Moves the entries from an index on to another leaf, or to the start of the same, in place of what is there. */
-function moveEntries(from: Leaf, index: number, to: Leaf): void {
-  const moved = from.words.subarray(offsetOf(index), offsetOf(from.count))
-  const count = from.count - index
-  from.count = index
-  to.words.set(moved, FIRST_ENTRY)
-  to.count = count
-  for (const { words, count } of [from, to]) {
-    words.fill(0, 0, HASH_WORDS)
-    addHashes(words, words, count)
-  }
+/** Moves the entries from an index on to a new leaf. */
+function cut(leaf: Leaf, index: number): Leaf {
+  const next = createLeaf()
+  next.words.set(leaf.words.subarray(offsetOf(index), offsetOf(leaf.count)), FIRST_ENTRY)
+  next.count = leaf.count - index
+  leaf.count = index
+  addHashes(next.words, next.words, next.count)
+  // what is added twice is not in the sum
+  addHash(leaf.words, next.words, 0)
+  return next
 }
 
 /** Adds a hash to a sum. */

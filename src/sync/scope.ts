@@ -1,6 +1,6 @@
 import { formatPubsubTopic, parsePubsubTopic } from '../message/topics.ts'
 import type { ShardScope, SyncPayload, TopicScope } from '../wire/sync-payload.ts'
-import type { SyncFilter } from './topic-table.ts'
+import { type SyncFilter, toAllows } from './topic-table.ts'
 
 /** Which of the two layouts a session speaks. */
 export type SyncLayout = SyncPayload['scope']['layout']
@@ -36,9 +36,9 @@ export function intersect(ours: SyncFilter, theirs: SyncPayload['scope']): SyncF
     const { clusterId } = theirs
     const pubsubTopics = theirs.shards.map((shard) => formatPubsubTopic({ clusterId, shard }))
     const isAgreed =
-      ours.pubsubTopics.length === 0
-        ? pubsubTopics.length > 0
-        : isWithin(ours.pubsubTopics, pubsubTopics) && isWithin(pubsubTopics, ours.pubsubTopics)
+      pubsubTopics.length > 0 &&
+      pubsubTopics.every(toAllows(ours.pubsubTopics)) &&
+      ours.pubsubTopics.every(toAllows(pubsubTopics))
     return isAgreed ? { pubsubTopics, contentTopics: [] } : undefined
   }
   const pubsubTopics = common(ours.pubsubTopics, theirs.pubsubTopics)
@@ -46,16 +46,10 @@ export function intersect(ours: SyncFilter, theirs: SyncPayload['scope']): SyncF
   return pubsubTopics && contentTopics && { pubsubTopics, contentTopics }
 }
 
-function isWithin(some: readonly string[], others: readonly string[]): boolean {
-  const set = new Set(others)
-  return some.every((topic) => set.has(topic))
-}
-
 function common(ours: readonly string[], theirs: readonly string[]): readonly string[] | undefined {
-  if (ours.length === 0 || theirs.length === 0) {
-    return ours.length === 0 ? theirs : ours
+  if (ours.length === 0) {
+    return theirs
   }
-  const set = new Set(theirs)
-  const both = ours.filter((topic) => set.has(topic))
+  const both = ours.filter(toAllows(theirs))
   return both.length === 0 ? undefined : both
 }

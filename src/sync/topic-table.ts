@@ -10,16 +10,17 @@ export interface SyncFilter {
   readonly contentTopics: readonly string[]
 }
 
+/** Tells whether a list allows a topic. */
+export function toAllows(topics: readonly string[]): (topic: string) => boolean {
+  const set = new Set(topics)
+  return (topic) => set.size === 0 || set.has(topic)
+}
+
 /** Tells whether a filter allows a message. */
-export function toTest({
-  pubsubTopics,
-  contentTopics
-}: SyncFilter): (topics: SyncTopics) => boolean {
-  const pubsub = new Set(pubsubTopics)
-  const content = new Set(contentTopics)
-  return ({ pubsubTopic, contentTopic }) =>
-    (pubsub.size === 0 || pubsub.has(pubsubTopic)) &&
-    (content.size === 0 || content.has(contentTopic))
+export function toTest(filter: SyncFilter): (topics: SyncTopics) => boolean {
+  const allowsPubsub = toAllows(filter.pubsubTopics)
+  const allowsContent = toAllows(filter.contentTopics)
+  return ({ pubsubTopic, contentTopic }) => allowsPubsub(pubsubTopic) && allowsContent(contentTopic)
 }
 
 interface Pair extends SyncTopics {
