@@ -1,4 +1,4 @@
-import { hasErrorCode } from '../errors.ts'
+import { isSyncTime } from '../wire/sync-bytes.ts'
 import type { SyncArchive, SyncKey } from './components.ts'
 import { SyncIndex } from './sync-index.ts'
 import type { SyncWindow } from './window.ts'
@@ -72,13 +72,9 @@ export async function openHoldings(
   }
 }
 
+/** Inserts a message, unless its time, before 1970 or after 2262, is one that the protocol has no form for. */
 function insert(index: SyncIndex, { timestamp = 0n, messageHash: hash, ...topics }: SyncKey): void {
-  try {
+  if (isSyncTime(timestamp)) {
     index.insert({ timestamp, hash }, topics)
-  } catch (error) {
-    // a time before 1970 or after 2262 is one that the protocol has no form for
-    if (!hasErrorCode(error, 'ERR_INVALID_ARGUMENT')) {
-      throw error
-    }
   }
 }

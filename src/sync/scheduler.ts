@@ -1,5 +1,6 @@
-import { delay, withSignals } from '../lib/deadline.ts'
+import { delay } from '../lib/deadline.ts'
 import { Pauses } from '../lib/pauses.ts'
+import { type Changing, until } from '../transport/until.ts'
 import { askFirst, toWindow } from './asking.ts'
 import type { Backoff } from './backoff.ts'
 import type { SyncContext } from './context.ts'
@@ -67,9 +68,9 @@ async function keepRunning(
     // whoever created this has listeners to add
     await delay(0, signal)
     for (;;) {
-      // whatever woke us meanwhile, there is one sync when the page is seen again
-      while (pauseWhileHidden && visibility?.visibilityState === 'hidden') {
-        await change(visibility, signal)
+      if (pauseWhileHidden && visibility !== null) {
+        // whatever woke us meanwhile, there is one sync when the page is seen again
+        await until(changing(visibility), () => visibility.visibilityState !== 'hidden', signal)
       }
       const { waking } = pauses
       await attempt(run)
@@ -79,13 +80,11 @@ async function keepRunning(
   await attempt(locks === null ? loop : () => locks.request(lockName, { signal }, loop))
 }
 
-async function change(visibility: SyncVisibility, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const onChange = (): void => resolve()
-  visibility.addEventListener('visibilitychange', onChange)
-  try {
-    await withSignals([signal], () => promise)
-  } finally {
-    visibility.removeEventListener('visibilitychange', onChange)
+function changing(visibility: SyncVisibility): Changing {
+  return {
+    onChange(listener) {
+      visibility.addEventListener('visibilitychange', listener)
+      return () => visibility.removeEventListener('visibilitychange', listener)
+    }
   }
 }

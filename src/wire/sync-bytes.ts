@@ -71,7 +71,7 @@ export class SyncReader {
   /** The next varint as a step from a time. */
   time(previous: bigint): bigint {
     const time = previous + this.varint()
-    if (time > MAX_SYNC_TIME) {
+    if (!isSyncTime(time)) {
       throw new InvalidMessageError('a time exceeds 63 bits')
     }
     return time
@@ -111,9 +111,14 @@ export class SyncWriter {
   }
 }
 
+/** Whether a time can be written so that every peer reads it. */
+export function isSyncTime(time: bigint): boolean {
+  return typeof time === 'bigint' && time >= 0n && time <= MAX_SYNC_TIME
+}
+
 /** Throws unless a time can be written so that every peer reads it. */
 export function assertSyncTime(time: bigint, parameter: string): void {
-  if (typeof time !== 'bigint' || time < 0n || time > MAX_SYNC_TIME) {
+  if (!isSyncTime(time)) {
     throw new InvalidArgumentError(parameter, 'must be a bigint from 0 to 2^63 - 1')
   }
 }
