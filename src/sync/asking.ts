@@ -10,7 +10,7 @@ import type { Backoff } from './backoff.ts'
 import type { SyncContext } from './context.ts'
 import type { SyncSettings } from './init.ts'
 import type { SyncResult } from './progress.ts'
-import { initiate, type SessionCall } from './sessions.ts'
+import { runSession, type SessionCall } from './sessions.ts'
 import type { SyncWindow } from './window.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function askFirst(
   let mismatch: SyncResult | undefined
   for (const peerId of peerIds) {
     try {
-      const result = await initiate(context, peerId, window, call)
+      const result = await runSession(context, peerId, window, call)
       if (result.outcome !== 'mismatch') {
         backoff.forget(peerId)
         return result

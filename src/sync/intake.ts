@@ -26,6 +26,7 @@ export interface IntakeInit {
  */
 export class Intake {
   readonly peerId: string
+  readonly window: SyncWindow
   /** Tells what happens in the session. */
   readonly tell: IntakeInit['tell']
   /** Whether the session goes on. */
@@ -43,8 +44,9 @@ export class Intake {
   #sizeBytes = 0
 
   constructor(init: IntakeInit) {
-    const { settings, peerId, tell } = init
+    const { settings, peerId, window, tell } = init
     this.peerId = peerId
+    this.window = window
     this.tell = tell
     this.#init = init
     this.#allows = toTest(settings)
@@ -62,7 +64,7 @@ export class Intake {
    * @param isComplete - whether that is all; else other messages of its topics and window are still taken
    */
   settle(toFetch: readonly SyncId[], isComplete: boolean): void {
-    const { timeStart, timeEnd } = this.#init.window
+    const { timeStart, timeEnd } = this.window
     this.#isStrict = isComplete
     for (const { timestamp, hash } of toFetch) {
       const key = toHex(hash)
@@ -83,14 +85,15 @@ export class Intake {
     message: WakuMessage,
     sizeBytes: number
   ): StoredMessage | SyncRejection {
-    const { window, settings } = this.#init
+    const { timeStart, timeEnd } = this.window
+    const { settings } = this.#init
     const { contentTopic, timestamp = 0n, ephemeral } = message
     if (contentTopic === '' || ephemeral === true) {
       return 'invalid'
     }
     if (
-      timestamp < window.timeStart ||
-      timestamp >= window.timeEnd ||
+      timestamp < timeStart ||
+      timestamp >= timeEnd ||
       !this.#allows({ pubsubTopic, contentTopic })
     ) {
       return 'outside'

@@ -13,6 +13,7 @@ import { askFirst, toWindow } from './asking.ts'
 import { Backoff } from './backoff.ts'
 import type { SyncComponents } from './components.ts'
 import type { SyncContext } from './context.ts'
+import { toOptions } from './driver.ts'
 import { createFrames } from './frames.ts'
 import { openHoldings } from './holdings.ts'
 import { type SyncInit, toSyncSettings } from './init.ts'
@@ -22,7 +23,7 @@ import { receive } from './moving.ts'
 import { capablePeers } from './peers.ts'
 import type { SyncProgress, SyncResult, Tell } from './progress.ts'
 import { startScheduler } from './scheduler.ts'
-import { initiate, respond, toOptions } from './sessions.ts'
+import { respond, runSession } from './sessions.ts'
 
 /** Options of {@link Sync.syncNow}. */
 export interface SyncNowOptions extends CallOptions<SyncProgress> {
@@ -122,7 +123,7 @@ export async function createSync(components: SyncComponents, init: SyncInit): Pr
           const call = { signal: linked, timeoutMs: Infinity, tell: tellAll }
           return peer === undefined
             ? await askFirst(context, backoff, await capablePeers(node, random), window, call)
-            : await initiate(context, peer, window, call)
+            : await runSession(context, peer, window, call)
         })
       )
     },
