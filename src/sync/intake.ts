@@ -11,6 +11,9 @@ import type { SyncRejection, Tell } from './progress.ts'
 import { type SyncTopics, toTest } from './topic-table.ts'
 import type { SyncWindow } from './window.ts'
 
+/** How a message comes: the peer transfers it, or a store is asked for it. */
+export type Way = 'transfer' | 'store'
+
 /** How {@link Intake} is made. */
 export interface IntakeInit {
   readonly settings: SyncSettings
@@ -35,6 +38,8 @@ export class Intake {
   untilMs = Infinity
   /** How many messages were new. */
   received = 0
+  /** What was judged well and is not stored yet. */
+  readonly #judged: Record<Way, StoredMessage[]> = { transfer: [], store: [] }
   readonly #init: IntakeInit
   readonly #allows: (topics: SyncTopics) => boolean
   readonly #pauses: Pauses
@@ -75,16 +80,17 @@ export class Intake {
   }
 
   /**
-   * Judges a message, whose hash is computed here.
+   * Judges a message, whose hash is computed here, and keeps it for {@link Intake.store} unless it is dropped.
    *
-   * @returns what to store, or why not
+   * @returns why it is dropped
    * @throws {@link LimitExceededError} if the session takes no more
    */
   judge(
     pubsubTopic: string,
     message: WakuMessage,
-    sizeBytes: number
-  ): StoredMessage | SyncRejection {
+    sizeBytes: number,
+    by: Way
+  ): SyncRejection | undefined {
     const { timeStart, timeEnd } = this.window
     const { settings } = this.#init
     const { contentTopic, timestamp = 0n, ephemeral } = message
@@ -107,11 +113,18 @@ export class Intake {
     assertLimit(this.#taken.size + 1, settings.maxMessages, 'messages')
     assertLimit(this.#sizeBytes, settings.maxMessageBytes, 'bytes of messages')
     this.#taken.add(key)
-    return { ...message, pubsubTopic, messageHash: hash }
+    this.#judged[by].push({ ...message, pubsubTopic, messageHash: hash })
+    return undefined
   }
 
-  /** Puts messages that were judged well into archive and index. */
-  async store(messages: readonly StoredMessage[], by: 'transfer' | 'store'): Promise<void> {
+  /**
+   * Puts what was judged well into archive and index.
+   *
+   * @returns how many messages that were
+   */
+  async store(by: Way): Promise<number> {
+    const messages = this.#judged[by]
+    this.#judged[by] = []
     if (messages.length > 0) {
       const { settings, holdings, peerId } = this.#init
       const { length: count } = await settings.archive.putMany(messages)
@@ -124,6 +137,7 @@ export class Intake {
       }
       this.#pauses.wake()
     }
+    return messages.length
   }
 
   /** Waits until nothing is missing, or nothing came for a while. */

@@ -1,5 +1,4 @@
 import { hasErrorCode, isWakuLightError, ProtocolViolationError } from '../errors.ts'
-import type { StoredMessage } from '../store/page.ts'
 import { assertLimit } from '../wire/sync-bytes.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import {
@@ -93,22 +92,18 @@ export async function receive(
   let rejectedCount = 0
   for (let bytes = await frames.read(signal); bytes !== undefined; ) {
     const found = find()
-    const batches = new Map<Intake, StoredMessage[]>()
     try {
       for (let count = 0; bytes !== undefined; count++) {
-        const judged = judge(found, bytes)
-        if (typeof judged === 'string') {
-          tell(rejected(peerId, judged))
+        const reason = judge(found, bytes)
+        if (reason !== undefined) {
+          tell(rejected(peerId, reason))
           assertLimit(++rejectedCount, MAX_REJECTED, 'unexpected messages')
-        } else {
-          const [intake, message] = judged
-          batches.set(intake, [...(batches.get(intake) ?? []), message])
         }
         bytes = count < BATCH_MESSAGES ? frames.take() : undefined
       }
     } finally {
-      for (const [intake, messages] of batches) {
-        await intake.store(messages, 'transfer')
+      for (const intake of found) {
+        await intake.store('transfer')
       }
     }
     bytes = await frames.read(signal)
@@ -119,23 +114,21 @@ function rejected(peerId: string, reason: SyncRejection): SyncProgress {
   return { type: 'sync:rejected', detail: { peerId, reason } }
 }
 
-function judge(
-  intakes: readonly Intake[],
-  bytes: Uint8Array
-): readonly [Intake, StoredMessage] | SyncRejection {
+/** Why none of some sessions takes a message. */
+function judge(intakes: readonly Intake[], bytes: Uint8Array): SyncRejection | undefined {
   let transferred: TransferredMessage
   try {
     transferred = decodeTransfer(bytes)
   } catch {
     return 'invalid'
   }
-  let reason: SyncRejection = 'unexpected'
+  const { pubsubTopic, message } = transferred
+  let reason: SyncRejection | undefined
   for (const intake of intakes) {
-    const judged = intake.judge(transferred.pubsubTopic, transferred.message, bytes.length)
-    if (typeof judged !== 'string') {
-      return [intake, judged]
+    reason = intake.judge(pubsubTopic, message, bytes.length, 'transfer')
+    if (reason === undefined) {
+      break
     }
-    reason = judged
   }
   return reason
 }
@@ -157,15 +150,12 @@ export async function fetchMessages(
   for (const peerId of new Set([intake.peerId, ...knownPeers(node)])) {
     const wanted = intake.missing
     for (let start = 0, misses = 0; start < wanted.length && misses < MAX_MISSES; ) {
-      const found: StoredMessage[] = []
       const batch = wanted.slice(start, start + BATCH_HASHES)
       try {
         for await (const row of store.lookup(batch, { peerId, signal })) {
-          const judged = intake.judge(row.pubsubTopic, row, row.payload.length)
-          if (typeof judged === 'string') {
-            intake.tell(rejected(intake.peerId, judged))
-          } else {
-            found.push(judged)
+          const reason = intake.judge(row.pubsubTopic, row, row.payload.length, 'store')
+          if (reason !== undefined) {
+            intake.tell(rejected(intake.peerId, reason))
           }
         }
       } catch (error) {
@@ -175,8 +165,7 @@ export async function fetchMessages(
         }
         misses = MAX_MISSES // the node is down, or looks up no hashes: another one may
       }
-      await intake.store(found, 'store')
-      misses = found.length === 0 ? misses + 1 : 0
+      misses = (await intake.store('store')) === 0 ? misses + 1 : 0
       start += BATCH_HASHES
     }
   }
