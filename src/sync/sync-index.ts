@@ -156,8 +156,8 @@ export class SyncIndex {
 
   /** The words of a time and a hash; the same array every time. */
   #toKey(timestamp: bigint, hash: Uint8Array = NO_HASH): Uint32Array {
-    assertSyncTime(timestamp, 'timestamp')
-    assertHash(hash, 'hash')
+    assertSyncTime(timestamp)
+    assertHash(hash)
     this.#key.setBigUint64(0, timestamp)
     new Uint8Array(this.#key.buffer).set(hash, 4 * HASH_OFFSET)
     for (let word = 0; word < KEY_WORDS; word++) {

@@ -48,10 +48,10 @@ export class SyncReader {
   }
 
   /** The next varint as a number, which may be no larger than `max`. */
-  number(max: number, what: string): number {
+  number(max: number): number {
     const number = Number(this.varint())
     if (number > max) {
-      throw new InvalidMessageError(`${what} exceeds ${max}`)
+      throw new InvalidMessageError(`a number exceeds ${max}`)
     }
     return number
   }
@@ -117,16 +117,16 @@ export function isSyncTime(time: bigint): boolean {
 }
 
 /** Throws unless a time can be written so that every peer reads it. */
-export function assertSyncTime(time: bigint, parameter: string): void {
+export function assertSyncTime(time: bigint): void {
   if (!isSyncTime(time)) {
-    throw new InvalidArgumentError(parameter, 'must be a bigint from 0 to 2^63 - 1')
+    throw new InvalidArgumentError('timestamp', 'must be a bigint from 0 to 2^63 - 1')
   }
 }
 
-/** Throws unless a hash has its length. */
-export function assertHash(hash: Uint8Array, parameter: string): void {
+/** Throws unless a hash, or a fingerprint, has its length. */
+export function assertHash(hash: Uint8Array): void {
   if (hash.length !== HASH_BYTES) {
-    throw new InvalidArgumentError(parameter, `must have ${HASH_BYTES} bytes`)
+    throw new InvalidArgumentError('hash', `must have ${HASH_BYTES} bytes`)
   }
 }
 

@@ -16,25 +16,25 @@ const TYPES = ['skip', 'fingerprint', 'item-set'] as const
 /** Writes a range; its lower bound is where the one before it ended. */
 export function writeRange(writer: SyncWriter, range: SyncRange): void {
   const { lower, upper, upperHash, type } = range
-  assertSyncTime(upper, 'payload.ranges')
+  assertSyncTime(upper)
   assertRange(range, (problem) => new InvalidArgumentError('payload.ranges', problem))
   writer.varint(upper - lower)
   if (upperHash !== undefined) {
-    assertHash(upperHash, 'range.upperHash')
+    assertHash(upperHash)
     const length = upperHash.findLastIndex((byte) => byte !== 0) + 1
     writer.varint(length)
     writer.put(upperHash.subarray(0, length))
   }
   writer.varint(TYPES.indexOf(type))
   if (type === 'fingerprint') {
-    assertHash(range.fingerprint, 'fingerprint')
+    assertHash(range.fingerprint)
     writer.put(range.fingerprint)
   } else if (type === 'item-set') {
     const { items, reconciled } = range
     writer.varint(items.length)
     let previous = 0n
     for (const { timestamp, hash } of items) {
-      assertHash(hash, 'item.hash')
+      assertHash(hash)
       writer.varint(timestamp - previous)
       writer.put(hash)
       previous = timestamp
@@ -52,7 +52,7 @@ export function readRange(
 ): SyncRange {
   const upper = reader.time(lower)
   const bounds = { lower, upper, ...(upper === lower && { upperHash: readUpperHash(reader) }) }
-  const type = TYPES[reader.number(2, 'the type of a range')]
+  const type = TYPES[reader.number(2)]
   const range: SyncRange =
     type === 'item-set'
       ? { ...bounds, type, ...readItems(reader, itemsBefore, maxItems) }
@@ -75,12 +75,12 @@ function readItems(
     timestamp = reader.time(timestamp)
     items.push({ timestamp, hash: reader.hash() })
   }
-  return { items, reconciled: reader.number(1, 'the reconciled flag') === 1 }
+  return { items, reconciled: reader.number(1) === 1 }
 }
 
 function readUpperHash(reader: SyncReader): Uint8Array {
   const upperHash = new Uint8Array(HASH_BYTES)
-  upperHash.set(reader.view(reader.number(HASH_BYTES, 'the length of an upper hash')))
+  upperHash.set(reader.view(reader.number(HASH_BYTES)))
   return upperHash
 }
 

@@ -47,7 +47,7 @@ export function readScope(
     }
     return topic
   }
-  const readNumber = (): number => reader.number(0xffff, 'a cluster or shard')
+  const readNumber = (): number => reader.number(0xffff)
   return layout === 'topics'
     ? { layout, pubsubTopics: listOf(readTopic), contentTopics: listOf(readTopic) }
     : { layout, clusterId: readNumber(), shards: listOf(readNumber) }

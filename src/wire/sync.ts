@@ -39,7 +39,7 @@ export function encodeSyncPayload(
   }
   const writer = new SyncWriter()
   writeScope(writer, payload.scope)
-  assertSyncTime(first.lower, 'payload.ranges')
+  assertSyncTime(first.lower)
   writer.varint(first.lower)
   let previous = first.lower
   for (const range of payload.ranges) {
