@@ -32,10 +32,8 @@ export class Intake {
   readonly window: SyncWindow
   /** Tells what happens in the session. */
   readonly tell: IntakeInit['tell']
-  /** Whether the session goes on. */
-  isActive = true
-  /** When it takes no more, in milliseconds: some time after the session has ended. */
-  untilMs = Infinity
+  /** When it takes no more, in milliseconds: some time after the session has ended. Undefined while that goes on. */
+  untilMs: number | undefined
   /** How many messages were new. */
   received = 0
   /** What was judged well and is not stored yet. */
@@ -170,6 +168,6 @@ export class Intakes {
 
   #current(): readonly Intake[] {
     const nowMs = this.#now()
-    return this.#intakes.filter(({ untilMs }) => untilMs > nowMs)
+    return this.#intakes.filter(({ untilMs = Infinity }) => untilMs > nowMs)
   }
 }

@@ -89,7 +89,6 @@ export async function runSession(
     tell({ type: 'sync:failed', detail: { peerId, error } })
     throw error
   } finally {
-    intake.isActive = false
     intake.untilMs = settings.now() + settings.lateTransferMs
   }
 }
