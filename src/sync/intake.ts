@@ -109,7 +109,7 @@ export class Intake {
     }
     this.#sizeBytes += sizeBytes
     assertLimit(this.#taken.size + 1, settings.maxMessages, 'messages')
-    assertLimit(this.#sizeBytes, settings.maxMessageBytes, 'bytes of messages')
+    assertLimit(this.#sizeBytes, settings.maxMessageBytes, 'bytes')
     this.#taken.add(key)
     this.#judged[by].push({ ...message, pubsubTopic, messageHash: hash })
     return undefined

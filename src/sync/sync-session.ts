@@ -190,7 +190,7 @@ export class SyncSession {
     }
     this.#receivedBytes += sizeBytes
     assertLimit(++this.#payloads, maxPayloads, 'payloads')
-    assertLimit(this.#receivedBytes, maxReceivedBytes, 'bytes of payloads')
+    assertLimit(this.#receivedBytes, maxReceivedBytes, 'bytes')
   }
 
   /** The header of our answers; takes the bounds of the session from its first payload, and holds the peer to them. */

@@ -32,19 +32,18 @@ interface Pair extends SyncTopics {
 
 /** Small numbers for pairs of topics, each kept while entries use it. */
 export class TopicTable {
-  readonly #byKey = new Map<string, Pair>()
-  readonly #byId = new Map<number, Pair>()
+  /** Each of them by its key and by its number. */
+  readonly #pairs = new Map<string | number, Pair>()
   /** None comes again: four billion, as many as an entry has room for, are enough. */
   #nextId = 0
 
   /** The number of a pair, which counts one more entry now. */
   acquire({ pubsubTopic, contentTopic }: SyncTopics): number {
     const key = `${pubsubTopic}\n${contentTopic}`
-    let pair = this.#byKey.get(key)
+    let pair = this.#pairs.get(key)
     if (pair === undefined) {
       pair = { pubsubTopic, contentTopic, id: this.#nextId++, key, count: 0 }
-      this.#byKey.set(key, pair)
-      this.#byId.set(pair.id, pair)
+      this.#pairs.set(key, pair).set(pair.id, pair)
     }
     pair.count++
     return pair.id
@@ -52,16 +51,16 @@ export class TopicTable {
 
   /** One entry less uses the number. */
   release(id: number): void {
-    const pair = this.#byId.get(id)
+    const pair = this.#pairs.get(id)
     if (pair !== undefined && --pair.count === 0) {
-      this.#byKey.delete(pair.key)
-      this.#byId.delete(id)
+      this.#pairs.delete(pair.key)
+      this.#pairs.delete(id)
     }
   }
 
   /** Which numbers a filter allows; undefined if all that are in use. */
   select(filter: SyncFilter): ReadonlySet<number> | undefined {
-    const pairs = [...this.#byId.values()]
+    const pairs = [...this.#pairs.values()]
     const allowed = pairs.filter(toTest(filter))
     return allowed.length === pairs.length ? undefined : new Set(allowed.map(({ id }) => id))
   }

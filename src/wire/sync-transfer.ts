@@ -41,7 +41,7 @@ export function encodeTransfer({
     { first: encodeText(pubsubTopic), second: encodeWakuMessage(message) },
     TRANSFER_FIELDS
   )
-  assertLimit(frame.length, MAX_TRANSFER_BYTES, 'bytes in a transfer')
+  assertLimit(frame.length, MAX_TRANSFER_BYTES, 'bytes in a frame')
   return frame
 }
 
@@ -53,12 +53,12 @@ export function encodeTransfer({
  * @throws {@link LimitExceededError} if the frame exceeds {@link MAX_TRANSFER_BYTES}
  */
 export function decodeTransfer(bytes: Uint8Array): TransferredMessage {
-  assertLimit(bytes.length, MAX_TRANSFER_BYTES, 'bytes in a transfer')
+  assertLimit(bytes.length, MAX_TRANSFER_BYTES, 'bytes in a frame')
   const { first, second } = readFields<Partial<EncodedTransfer>>(bytes, TRANSFER_FIELDS)
   if (first === undefined || second === undefined) {
-    throw new InvalidMessageError('a transfer has no topic or no message')
+    throw new InvalidMessageError('a transfer without topic or message')
   }
   const [topic, message] =
     second[0] === SLASH && first[0] !== SLASH ? [second, first] : [first, second]
-  return { pubsubTopic: decodeText(topic, 'a pubsub topic'), message: decodeWakuMessage(message) }
+  return { pubsubTopic: decodeText(topic, 'a topic'), message: decodeWakuMessage(message) }
 }

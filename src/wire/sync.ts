@@ -72,7 +72,7 @@ export function decodeSyncPayload(
   if (bytes.length === 1 && bytes[0] === NO_RANGES) {
     return 'no-ranges'
   }
-  assertLimit(bytes.length, limits.maxPayloadBytes, 'bytes in a payload')
+  assertLimit(bytes.length, limits.maxPayloadBytes, 'bytes in a frame')
   try {
     return decodeLayout(bytes, limits, layout ?? 'topics')
   } catch (error) {
