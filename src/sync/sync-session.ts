@@ -105,7 +105,8 @@ export class SyncSession {
   #selected: { readonly key: string; readonly index: SyncIndex } | undefined
   #payloads = 0
   #receivedBytes = 0
-  #differs = false
+  /** How it ends, unless there is a mismatch. */
+  #outcome: SyncOutcome = 'in-sync'
   #isOver = false
 
   /**
@@ -155,7 +156,7 @@ export class SyncSession {
       if (this.#scope === undefined) {
         throw new ProtocolViolationError('empty', 'there is nothing to compare')
       }
-      return this.#end(payload === 'mismatch' ? payload : this.#settled)
+      return this.#end(payload === 'mismatch' ? payload : this.#outcome)
     }
     const common = intersect(this.#init.filter, payload.scope)
     if (common === undefined) {
@@ -173,14 +174,12 @@ export class SyncSession {
     }
     const { toSend, toFetch, ranges } = answer
     const isOver = isSettled(ranges)
-    this.#differs ||= !isOver || toSend.length + toFetch.length > 0
+    if (!isOver || toSend.length + toFetch.length > 0) {
+      this.#outcome = 'reconciled'
+    }
     return isOver
-      ? { ...this.#end(this.#settled, 'no-ranges'), toSend, toFetch }
+      ? { ...this.#end(this.#outcome, 'no-ranges'), toSend, toFetch }
       : { reply: encodeSyncPayload({ scope, ranges }), toSend, toFetch }
-  }
-
-  get #settled(): SyncOutcome {
-    return this.#differs ? 'reconciled' : 'in-sync'
   }
 
   #count(sizeBytes: number): void {

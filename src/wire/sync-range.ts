@@ -13,11 +13,13 @@ const NO_HASH = /* @__PURE__ */ new Uint8Array()
 
 const TYPES = ['skip', 'fingerprint', 'item-set'] as const
 
-/** Writes a range; its lower bound is where the one before it ended. */
-export function writeRange(writer: SyncWriter, range: SyncRange): void {
+/** Writes a range; its lower bound has to be where the one before it ended. */
+export function writeRange(writer: SyncWriter, range: SyncRange, previous: bigint): void {
   const { lower, upper, upperHash, type } = range
   assertSyncTime(upper)
-  assertRange(range, (problem) => new InvalidArgumentError('payload.ranges', problem))
+  if (lower !== previous || !ascends(range)) {
+    throw new InvalidArgumentError('payload.ranges', 'must follow on each other, and ascend within')
+  }
   writer.varint(upper - lower)
   if (upperHash !== undefined) {
     assertHash(upperHash)
@@ -32,12 +34,12 @@ export function writeRange(writer: SyncWriter, range: SyncRange): void {
   } else if (type === 'item-set') {
     const { items, reconciled } = range
     writer.varint(items.length)
-    let previous = 0n
+    let before = 0n
     for (const { timestamp, hash } of items) {
       assertHash(hash)
-      writer.varint(timestamp - previous)
+      writer.varint(timestamp - before)
       writer.put(hash)
-      previous = timestamp
+      before = timestamp
     }
     writer.varint(reconciled ? 1 : 0)
   }
@@ -59,7 +61,9 @@ export function readRange(
       : type === 'fingerprint'
         ? { ...bounds, type, fingerprint: reader.hash() }
         : { ...bounds, type: 'skip' }
-  assertRange(range, (problem) => new InvalidMessageError(`payload.ranges ${problem}`))
+  if (!ascends(range)) {
+    throw new InvalidMessageError('a range that does not ascend')
+  }
   return range
 }
 
@@ -84,23 +88,21 @@ function readUpperHash(reader: SyncReader): Uint8Array {
   return upperHash
 }
 
-/** Throws unless bounds ascend, and items within them. Where an upper hash counts, the reference node includes it. */
-function assertRange(range: SyncRange, toError: (problem: string) => Error): void {
+/** Whether bounds ascend, and items within them. Where an upper hash counts, the reference node includes it. */
+function ascends(range: SyncRange): boolean {
   const { lower, upper, upperHash } = range
-  if (
-    upper < lower ||
-    (upper === lower) !== (upperHash !== undefined) ||
-    upperHash?.every((byte) => byte === 0)
-  ) {
-    throw toError('must ascend')
-  }
   // what sorts before all and after all that may be listed
   let previous: SyncId = { timestamp: lower, hash: NO_HASH }
   const end: SyncId = { timestamp: upper, hash: upperHash ?? NO_HASH }
-  for (const item of range.type === 'item-set' ? range.items : []) {
-    if (compareSyncIds(previous, item) >= 0 || compareSyncIds(item, end) > 0) {
-      throw toError('must have items that ascend within them')
-    }
+  const follows = (item: SyncId): boolean => {
+    const isNext = compareSyncIds(previous, item) < 0 && compareSyncIds(item, end) <= 0
     previous = item
+    return isNext
   }
+  return (
+    upper >= lower &&
+    (upper === lower) === (upperHash !== undefined) &&
+    !upperHash?.every((byte) => byte === 0) &&
+    (range.type !== 'item-set' || range.items.every(follows))
+  )
 }

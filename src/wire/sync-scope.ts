@@ -5,6 +5,8 @@ import { decodeText } from './fields.ts'
 import type { SyncReader, SyncWriter } from './sync-bytes.ts'
 import type { ShardScope, SyncPayloadLimits, TopicScope } from './sync-payload.ts'
 
+const UNPRINTABLE = 'a topic that is empty or unprintable'
+
 /** Writes the header of a payload. */
 export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): void {
   if (scope.layout === 'topics') {
@@ -13,10 +15,7 @@ export function writeScope(writer: SyncWriter, scope: TopicScope | ShardScope): 
       for (const topic of topics) {
         const text = encodeText(topic)
         if (!isTopic(topic)) {
-          throw new InvalidArgumentError(
-            'payload.scope',
-            'must hold no topic that is empty or unprintable'
-          )
+          throw new InvalidArgumentError('payload.scope', `has ${UNPRINTABLE}`)
         }
         writer.varint(text.length)
         writer.put(text)
@@ -43,7 +42,7 @@ export function readScope(
     const bytes = reader.view(reader.count(maxTopicBytes, 'bytes of a topic'))
     const topic = decodeText(bytes, 'a topic')
     if (!isTopic(topic)) {
-      throw new InvalidMessageError('a topic that is empty or unprintable')
+      throw new InvalidMessageError(UNPRINTABLE)
     }
     return topic
   }

@@ -43,10 +43,7 @@ export function encodeSyncPayload(
   writer.varint(first.lower)
   let previous = first.lower
   for (const range of payload.ranges) {
-    if (range.lower !== previous) {
-      throw new InvalidArgumentError('payload.ranges', 'must be contiguous')
-    }
-    writeRange(writer, range)
+    writeRange(writer, range, previous)
     previous = range.upper
   }
   return writer.toBytes()
