@@ -23,12 +23,9 @@ export type SyncStream = Pick<
 >
 
 /** What becomes of what breaks a stream. Negotiation may travel with the first frame, so that a refusal shows later. */
-export function toStreamError(
-  cause: unknown,
-  protocol = 'the protocol'
-): ConnectionError | UnsupportedError {
+export function toStreamError(cause: unknown): ConnectionError | UnsupportedError {
   return cause instanceof Error && cause.name === 'UnsupportedProtocolError'
-    ? new UnsupportedError(`the peer does not speak ${protocol}`, { cause })
+    ? new UnsupportedError('the peer does not speak sync', { cause })
     : new ConnectionError('the stream broke', { cause })
 }
 

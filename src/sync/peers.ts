@@ -56,7 +56,7 @@ export async function openStream(
     return await connection.newStream(protocol, { signal, maxOutboundStreams: Infinity })
   } catch (cause) {
     signal.throwIfAborted()
-    throw toStreamError(cause, protocol)
+    throw toStreamError(cause)
   }
 }
 
