@@ -19,9 +19,8 @@ export interface AnswerTuning {
   readonly tellAll: boolean
 }
 
-const ITEM_BYTES = 38
-const RANGE_BYTES = 8
-const FINGERPRINT_BYTES = 40
+/** About what a fingerprint, or an item, takes with its time. */
+const HASH_BYTES = 40
 
 /**
  * Our answer to the ranges of one payload. It sends fingerprints rather than lists, and answers a list with the times alone
@@ -78,7 +77,7 @@ export class Answer {
     for (const upper of [...cuts, bounds.upper]) {
       const { fingerprint } = this.#index.summarize({ lower, upper })
       this.ranges.push({ type: 'fingerprint', lower, upper, fingerprint })
-      this.#sizeBytes += FINGERPRINT_BYTES
+      this.#sizeBytes += HASH_BYTES
       lower = upper
     }
   }
@@ -127,7 +126,7 @@ export class Answer {
         done = upperHash === undefined ? lower + 1n : lower
         piece.upper = done
         append(piece.items, held)
-        this.#sizeBytes += held.length * ITEM_BYTES
+        this.#sizeBytes += held.length * HASH_BYTES
       }
     }
     this.skip({ lower: done, upper })
@@ -145,7 +144,7 @@ export class Answer {
   #list({ lower, upper, upperHash }: SyncBounds, reconciled: boolean, items: SyncId[]): Piece {
     const range: Piece = { type: 'item-set', lower, upper, upperHash, items, reconciled }
     this.ranges.push(range)
-    this.#sizeBytes += RANGE_BYTES + items.length * ITEM_BYTES
+    this.#sizeBytes += (items.length + 1) * HASH_BYTES
     return range
   }
 }

@@ -19,10 +19,7 @@ export function* compareByTime(
   ours: Iterator<SyncId, unknown>,
   theirs: readonly SyncId[]
 ): Generator<TimeGroup, void, undefined> {
-  const next = (): SyncId => {
-    const result = ours.next()
-    return result.done === true ? END : result.value
-  }
+  const next = (): SyncId => (ours.next().value as SyncId | undefined) ?? END
   let mine = next()
   for (let index = 0; ; ) {
     let their = theirs[index] ?? END

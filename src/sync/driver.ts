@@ -3,10 +3,10 @@ import { withDeadline } from '../lib/deadline.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncId } from '../wire/sync-payload.ts'
 import type { SyncContext } from './context.ts'
-import { createFrames, type Frames } from './frames.ts'
+import type { Frames } from './frames.ts'
 import type { SyncSettings } from './init.ts'
 import type { Intake } from './intake.ts'
-import { isReference, openStream } from './peers.ts'
+import { isReference, openFrames } from './peers.ts'
 import type { SyncResult } from './progress.ts'
 import { toScope } from './scope.ts'
 import {
@@ -51,7 +51,7 @@ export async function readPayload(
  * in the older layout with a peer that does not answer to the newer. It ends early after `maxMessages` differences: who lists
  * the same ones again and again must not fill our memory.
  *
- * @throws {@link ProtocolViolationError} with the detail `no-answer`, as {@link readPayload}, {@link openStream} and
+ * @throws {@link ProtocolViolationError} with the detail `no-answer`, as {@link readPayload}, {@link openFrames} and
  * {@link SyncSession.process}, or what the archive throws
  */
 export async function reconcile(
@@ -71,9 +71,10 @@ export async function reconcile(
       break
     }
     const session = new SyncSession({ index, filter: settings, window, layout, options })
-    const open = (): ReturnType<typeof openStream> =>
-      openStream(node, peerId, RECONCILIATION_PROTOCOL, signal)
-    const frames = opened?.frames ?? createFrames(await open(), options.maxPayloadBytes)
+    const { maxPayloadBytes } = options
+    const frames =
+      opened?.frames ??
+      (await openFrames(node, peerId, RECONCILIATION_PROTOCOL, maxPayloadBytes, signal))
     let outcome: SyncOutcome | undefined
     try {
       if (opened === undefined) {
@@ -105,7 +106,7 @@ export async function reconcile(
       return { outcome, rounds, sentBytes, receivedBytes, toSend }
     }
   }
-  throw new ProtocolViolationError('no-answer', 'the peer gave no answer', peerId)
+  throw new ProtocolViolationError('no-answer', 'no answer', peerId)
 }
 
 /** Ends a stream: without an answer where the peer breaks the rules, as it knows no other sign. */

@@ -9,9 +9,9 @@ import {
   type TransferredMessage
 } from '../wire/sync-transfer.ts'
 import type { SyncContext } from './context.ts'
-import { createFrames, type Frames } from './frames.ts'
+import type { Frames } from './frames.ts'
 import type { Intake } from './intake.ts'
-import { knownPeers, openStream } from './peers.ts'
+import { knownPeers, openFrames } from './peers.ts'
 import type { SyncProgress, SyncRejection } from './progress.ts'
 
 /** Messages that are read from the archive, or kept back from it, at a time. */
@@ -43,9 +43,12 @@ export async function sendMessages(
       for (const message of await settings.archive.get(batch)) {
         const frame = message && toFrame({ pubsubTopic: message.pubsubTopic, message })
         if (frame !== undefined) {
-          frames ??= createFrames(
-            await openStream(node, peerId, TRANSFER_PROTOCOL, signal),
-            MAX_TRANSFER_BYTES
+          frames ??= await openFrames(
+            node,
+            peerId,
+            TRANSFER_PROTOCOL,
+            MAX_TRANSFER_BYTES,
+            signal
           )
           await frames.write(frame, signal)
           sent++
@@ -84,7 +87,7 @@ export async function receive(
   const find = (): readonly Intake[] => {
     const found = intakes.of(peerId)
     if (found.length === 0) {
-      throw new ProtocolViolationError('no-session', 'a transfer without a session', peerId)
+      throw new ProtocolViolationError('no-session', 'a transfer without session', peerId)
     }
     return found
   }

@@ -1,10 +1,10 @@
-import type { Connection, Peer, Stream } from '@libp2p/interface'
+import type { Connection, Peer } from '@libp2p/interface'
 import { ConnectionError } from '../errors.ts'
 import type { ExchangeRequest } from '../transport/exchange.ts'
 import { encodeClusterId, MAX_METADATA_BYTES, METADATA_PROTOCOL } from '../wire/metadata.ts'
 import { RECONCILIATION_PROTOCOL } from '../wire/sync.ts'
 import type { SyncNode } from './components.ts'
-import { toStreamError } from './frames.ts'
+import { createFrames, type Frames, toStreamError } from './frames.ts'
 
 /** Node programs that answer as the reference node does. */
 const REFERENCE_AGENT = /nwaku|logos-delivery/i
@@ -40,20 +40,22 @@ export async function isReference(node: SyncNode, peerId: string): Promise<boole
 }
 
 /**
- * Opens a stream; a service node that is not connected is dialed.
+ * Opens a stream, and frames on it of no more than `maxBytes`; a service node that is not connected is dialed.
  *
  * @throws {@link UnsupportedError} if the peer does not speak the protocol, {@link ConnectionError} if it cannot be reached,
  * or the signal's own reason
  */
-export async function openStream(
+export async function openFrames(
   node: SyncNode,
   peerId: string,
   protocol: string,
+  maxBytes: number,
   signal: AbortSignal
-): Promise<Stream> {
+): Promise<Frames> {
   const connection = connectionTo(node, peerId) ?? (await connect(node, peerId, signal))
   try {
-    return await connection.newStream(protocol, { signal, maxOutboundStreams: Infinity })
+    const options = { signal, maxOutboundStreams: Infinity }
+    return createFrames(await connection.newStream(protocol, options), maxBytes)
   } catch (cause) {
     signal.throwIfAborted()
     throw toStreamError(cause)

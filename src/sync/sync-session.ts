@@ -154,7 +154,7 @@ export class SyncSession {
     const payload = decodeSyncPayload(bytes, this.#options, this.#scope?.layout)
     if (typeof payload === 'string' || isSettled(payload.ranges)) {
       if (this.#scope === undefined) {
-        throw new ProtocolViolationError('empty', 'there is nothing to compare')
+        throw new ProtocolViolationError('empty', 'nothing to compare')
       }
       return this.#end(payload === 'mismatch' ? payload : this.#outcome)
     }
@@ -197,7 +197,7 @@ export class SyncSession {
     const span = spanOf(ranges)
     this.#bounds ??= span
     if (span.timeStart < this.#bounds.timeStart || span.timeEnd > this.#bounds.timeEnd) {
-      throw new ProtocolViolationError('window', 'a range lies outside of the window')
+      throw new ProtocolViolationError('window', 'a range outside of the window')
     }
     // the older layout wants the very same shards, so that they are the peer's as well
     this.#scope ??= toScope(this.#init.filter, scope.layout) ?? scope

@@ -30,7 +30,7 @@ type Layout = SyncPayload['scope']['layout']
 export function encodeSyncPayload(
   payload: SyncPayload | EmptySyncPayload
 ): Uint8Array<ArrayBuffer> {
-  if (payload === 'no-ranges' || payload === 'mismatch') {
+  if (typeof payload === 'string') {
     return new Uint8Array(payload === 'mismatch' ? 0 : 1)
   }
   const [first] = payload.ranges

@@ -8,20 +8,26 @@ import { makeMessages, NOW } from './fixtures.ts'
 describe('Intake', () => {
   const window = { timeStart: NOW - 1_000n, timeEnd: NOW }
 
-  function create(): Intake {
-    const settings = toSyncSettings({ archive: createMemoryArchive(), locks: null })
+  function create(archive = createMemoryArchive()): Intake {
+    const settings = toSyncSettings({ archive, locks: null })
     const holdings = { add: () => undefined }
     return new Intake({ settings, holdings, peerId: 'theirs', window, tell: () => undefined })
   }
 
-  it('takes what is of its window, from the start to before the end', () => {
-    const judged = [-1_001n, -1_000n, -1n, 0n].map((offset) => {
+  it('takes what is of its window, from the start to before the end', async () => {
+    const judged: unknown[] = []
+    for (const offset of [-1_001n, -1_000n, -1n, 0n]) {
+      const archive = createMemoryArchive()
+      const intake = create(archive)
       const [message] = makeMessages(1, { timestamp: NOW + offset })
       const { pubsubTopic, messageHash, ...rest } = message!
-      const result = create().judge(pubsubTopic, rest, 1)
-      return typeof result === 'string' ? result : toHex(result.messageHash) === toHex(messageHash)
-    })
-    expect(judged).to.deep.equal(['outside', true, true, 'outside'])
+      const reason = intake.judge(pubsubTopic, rest, 1, 'transfer')
+      const count = await intake.store('transfer')
+      judged.push([reason, count, ...(await archive.has([messageHash]))])
+    }
+    const outside = ['outside', 0, false]
+    const taken = [undefined, 1, true]
+    expect(judged).to.deep.equal([outside, taken, taken, outside])
   })
 
   it('misses what is of its window and has not come', () => {
@@ -30,7 +36,7 @@ describe('Intake', () => {
       makeMessages(1, { timestamp: NOW + offset })
     )
     const { pubsubTopic, messageHash: hash, ...rest } = come!
-    intake.judge(pubsubTopic, rest, 1)
+    intake.judge(pubsubTopic, rest, 1, 'transfer')
     const ids = [awaited!, ...others].map(({ timestamp = 0n, messageHash }) => ({
       timestamp,
       hash: messageHash
