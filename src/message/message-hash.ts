@@ -28,27 +28,11 @@ export function messageHash(pubsubTopic: string, message: HashedFields): Uint8Ar
   new DataView(timestamp.buffer).setBigInt64(0, message.timestamp ?? 0n)
   const hash = sha256
     .create()
-    .update(pubsubTopicBytes(pubsubTopic))
+    .update(encodeText(pubsubTopic))
     .update(message.payload)
-    .update(contentTopicBytes(message.contentTopic))
+    .update(encodeText(message.contentTopic))
   if (message.meta !== undefined) {
     hash.update(message.meta)
   }
   return hash.update(timestamp).digest()
-}
-
-const pubsubTopicBytes = /* @__PURE__ */ encoderOfRepeated()
-const contentTopicBytes = /* @__PURE__ */ encoderOfRepeated()
-
-/** Encodes texts that mostly are the same as the one before: the last one is remembered. */
-function encoderOfRepeated(): (text: string) => Uint8Array {
-  let last = ''
-  let bytes = encodeText(last)
-  return (text) => {
-    if (text !== last) {
-      bytes = encodeText(text)
-      last = text
-    }
-    return bytes
-  }
 }

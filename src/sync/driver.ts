@@ -24,8 +24,7 @@ export interface Opened {
 }
 
 /** What the sides found out, and what it took. */
-export interface Reconciliation
-  extends Pick<SyncResult, 'rounds' | 'sentBytes' | 'receivedBytes'> {
+export interface Reconciliation extends Pick<SyncResult, 'rounds' | 'sentBytes' | 'receivedBytes'> {
   /** Absent if the peer closed the stream before the end, or enough differences were found. */
   readonly outcome: SyncOutcome | undefined
   readonly toSend: readonly SyncId[]

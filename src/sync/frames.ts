@@ -1,9 +1,9 @@
 import type { Stream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { ConnectionError, ProtocolViolationError, UnsupportedError } from '../errors.ts'
+import { ConnectionError, UnsupportedError } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
+import { readLength } from '../transport/frame-length.ts'
 import { PacedWriter } from '../transport/paced-writer.ts'
-import { assertLimit } from '../wire/sync-bytes.ts'
 
 /** The part of a libp2p stream that is used. */
 export type SyncStream = Pick<
@@ -29,8 +29,6 @@ export function toStreamError(cause: unknown): ConnectionError | UnsupportedErro
     : new ConnectionError('the stream broke', { cause })
 }
 
-/** Four bytes of a length are up to 256 MiB; no frame here is that long. */
-const MAX_LENGTH_BYTES = 4
 /** What is taken from the stream beyond the frame that is being read, in bytes. */
 const AHEAD_BYTES = 64 * 1024
 
@@ -118,22 +116,10 @@ export function createFrames(stream: SyncStream, maxBytes: number): Frames {
     stream.abort(new ConnectionError('the stream is given up'))
   }
   const take = (): Uint8Array | undefined => {
-    let length = 0
-    let prefix = 0
-    for (let byte = 0x80; byte > 0x7f; prefix++) {
-      if (start + prefix === end) {
-        return undefined
-      }
-      byte = bytes[start + prefix] as number
-      if (byte === 0 && prefix > 0) {
-        throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
-      }
-      length += (byte & 0x7f) * 2 ** (7 * prefix)
-      const isTooLong = byte > 0x7f && prefix + 1 === MAX_LENGTH_BYTES
-      assertLimit(isTooLong ? Infinity : length, maxBytes, 'bytes in a frame')
-    }
-    const sizeBytes = prefix + length
-    if (end - start < sizeBytes) {
+    const unread = bytes.subarray(start, end)
+    const { length = Infinity, prefixBytes = 0 } = readLength(unread, maxBytes) ?? {}
+    const sizeBytes = prefixBytes + length
+    if (unread.length < sizeBytes) {
       return undefined
     }
     start += sizeBytes

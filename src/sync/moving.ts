@@ -43,13 +43,7 @@ export async function sendMessages(
       for (const message of await settings.archive.get(batch)) {
         const frame = message && toFrame({ pubsubTopic: message.pubsubTopic, message })
         if (frame !== undefined) {
-          frames ??= await openFrames(
-            node,
-            peerId,
-            TRANSFER_PROTOCOL,
-            MAX_TRANSFER_BYTES,
-            signal
-          )
+          frames ??= await openFrames(node, peerId, TRANSFER_PROTOCOL, MAX_TRANSFER_BYTES, signal)
           await frames.write(frame, signal)
           sent++
         }

@@ -29,7 +29,9 @@ export function startScheduler(
     prune()
     const capable = await capablePeers(node, settings.random)
     const peerIds = capable
-      .filter((id) => backoff.allows(id) && !intakes.of(id).some(({ untilMs }) => untilMs === undefined))
+      .filter(
+        (id) => backoff.allows(id) && !intakes.of(id).some(({ untilMs }) => untilMs === undefined)
+      )
       .sort((a, b) => Number(b === preferred) - Number(a === preferred))
     await askFirst(context, backoff, peerIds, toWindow(settings, {}), context)
   }

@@ -4,13 +4,12 @@ import {
   ConnectionError,
   hasErrorCode,
   isWakuLightError,
-  LimitExceededError,
-  ProtocolViolationError,
   UnsupportedError,
   type WakuLightError
 } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { type Ahead, aheadOf } from './ahead.ts'
+import { readLength, tooLong } from './frame-length.ts'
 import { PacedWriter } from './paced-writer.ts'
 import { requested } from './traffic.ts'
 
@@ -227,42 +226,17 @@ function frameLimits(maxBytes: number): Parameters<typeof lpStream>[1] {
   return {
     maxDataLength: maxBytes,
     maxBufferSize: maxBytes + BUFFER_MARGIN_BYTES,
-    lengthDecoder: (bytes) => decodeLength(bytes, maxBytes)
+    lengthDecoder: (bytes) => decodeLength(bytes.subarray(), maxBytes)
   }
 }
 
-/** Four bytes of a varint are up to 256 MiB; no protocol here has frames that large. */
-const MAX_LENGTH_BYTES = 4
-
-/**
- * The length of a frame, of which `bytes` grows by one byte at a time. The decoder that comes with the stream would read
- * continuation bytes for as long as a peer sends them.
- *
- * @throws a `RangeError` while bytes are missing
- */
-function decodeLength(
-  bytes: { readonly length: number; get(index: number): number },
-  maxBytes: number
-): number {
-  const last = bytes.get(bytes.length - 1)
-  if (last > 0x7f) {
-    if (bytes.length === MAX_LENGTH_BYTES) {
-      throw tooLong(maxBytes)
-    }
+/** As the stream wants it: by an error that says that bytes are missing. */
+function decodeLength(bytes: Uint8Array, maxBytes: number): number {
+  const read = readLength(bytes, maxBytes)
+  if (read === undefined) {
     throw new RangeError('more is to come')
   }
-  if (last === 0 && bytes.length > 1) {
-    throw new ProtocolViolationError('frame', 'the length of a frame is malformed')
-  }
-  let length = 0
-  for (let index = bytes.length - 1; index >= 0; index--) {
-    length = length * 0x80 + (bytes.get(index) & 0x7f)
-  }
-  return length
-}
-
-function tooLong(maxBytes: number): LimitExceededError {
-  return new LimitExceededError(`the peer sent more than ${maxBytes} bytes`, maxBytes)
+  return read.length
 }
 
 /** Ends our part of an answered stream, and resets the oldest of those that the peer never ends. */
