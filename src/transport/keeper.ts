@@ -33,8 +33,9 @@ export class Keeper extends Pauses {
   }
 
   /**
-   * Waits before the next try; less if it is woken, or what is wanted is there.
+   * Waits before the next try; less if it is woken, or what is wanted comes.
    *
+   * @param isThere - looked at after each change: who fails with it there has to wait as well
    * @param waking - as it was before the last try, so that a call while that was under way is not lost
    * @returns true if it was cut short
    * @throws the signal's own reason
@@ -45,14 +46,8 @@ export class Keeper extends Pauses {
     waking: AbortSignal,
     signal: AbortSignal
   ): Promise<boolean> {
-    const check = (): void => {
-      if (isThere()) {
-        this.wake()
-      }
-    }
-    const end = this.#init.peers.onChange(check)
+    const end = this.#init.peers.onChange(() => isThere() && this.wake())
     try {
-      check()
       return await this.wait(ms, waking, signal)
     } finally {
       end()

@@ -133,7 +133,7 @@ class StartedLightNode implements LightNode {
           }
           const isThere = (): boolean => this.servicePeers.services?.includes(service) === true
           const pauseMs = this.#keeper.backoffMs(rounds)
-          if (await this.#keeper.pause(pauseMs, isThere, waking, signal)) {
+          if (isThere() || (await this.#keeper.pause(pauseMs, isThere, waking, signal))) {
             rounds = -1
           }
         }

@@ -161,6 +161,19 @@ describe('Keeper', () => {
     await test.close()
   })
 
+  it('pauses where it fails although a node is connected, as one may be that tells no network', async () => {
+    const test = setUp(fail, fail, fail)
+    test.connected(true)
+    for (let count = 0; count < 3; count++) {
+      const end = await test.pause()
+      expect(test.dials()).to.equal(count + 1)
+      end()
+    }
+    await turn()
+    expect(test.pauses).to.deep.equal([100, 200, 400])
+    await test.close()
+  })
+
   it('begins anew, and with short pauses, when it is woken', async () => {
     const test = setUp(fail, fail, fail, fail, hang, fail)
     for (let count = 0; count < 3; count++) {
