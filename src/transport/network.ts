@@ -80,5 +80,6 @@ export function fromNetworkOptions({
       ? { clusterId: given, pubsubTopics: pubsubTopics ?? [] }
       : { clusterId: given, shardCount }
   assertNetworkConfig(network)
-  return structuredClone(network) // a caller may change its array later
+  // a caller may change its array later; those that frameworks watch are no arrays to structuredClone
+  return 'shardCount' in network ? network : { ...network, pubsubTopics: [...network.pubsubTopics] }
 }

@@ -84,6 +84,12 @@ describe('fromNetworkOptions', () => {
     expect(taken).to.deep.equal(network)
   })
 
+  it('takes pubsub topics of a proxy, as state is that a framework watches', () => {
+    const pubsubTopics = new Proxy(['/waku/2/rs/5/1'], {})
+    const network = { clusterId: 5, pubsubTopics: ['/waku/2/rs/5/1'] }
+    expect(fromNetworkOptions({ pubsubTopics })).to.deep.equal(network)
+  })
+
   it('names the parameter that is wrong or does not go with the others', () => {
     const cases: [string, object][] = [
       ['pubsubTopics', { shardCount: 8, clusterId: 1, pubsubTopics: ['/waku/2/rs/1/0'] }],
