@@ -89,7 +89,8 @@ export class Membership {
       return
     }
     if (peer?.refusal !== undefined) {
-      throw peer.refusal // another call has found out
+      connection.abort(peer.refusal) // another call has found out, be it on another connection
+      throw peer.refusal
     }
     const peerId = connection.remotePeer.toString()
     const error = new ClusterMismatchError(network.clusterId, remote.clusterId, peerId)
