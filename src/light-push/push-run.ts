@@ -1,4 +1,4 @@
-import { hasErrorCode, NoUsablePeerError } from '../errors.ts'
+import { hasErrorCode, NoUsablePeerError, type PeerFailure } from '../errors.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { withDeadline, withSignals } from '../lib/deadline.ts'
 import { createRequestId } from '../lib/random.ts'
@@ -138,10 +138,9 @@ export class PushRun {
           hasErrorCode(error, 'ERR_NO_USABLE_PEER') &&
           error.failures.some((failure) => !isLasting(failure.error)) &&
           rounds + 1 < this.#remaining
-        if (!mayHelp || !(await this.#pause(backoffMs(this.#settings, rounds)))) {
+        if (!mayHelp || !(await this.#pause(backoffMs(this.#settings, rounds), error.failures))) {
           throw error
         }
-        this.#notSent(error.failures)
       }
     }
   }
@@ -157,13 +156,18 @@ export class PushRun {
     return this.#settings.generations.map(({ protocol }) => protocol)
   }
 
-  /** Waits, at most until the first success; does not begin where the deadline would pass, or there was one: false then. */
-  async #pause(pauseMs: number): Promise<boolean> {
+  /**
+   * Waits, at most until the first success; does not begin where the deadline would pass, or there was one: false then.
+   *
+   * @param failures - what it waits for, where that is no try
+   */
+  async #pause(pauseMs: number, failures: readonly PeerFailure[] = []): Promise<boolean> {
     const { now, sleep } = this.#settings
     const [over, enough] = [this.#over.signal, this.#enough.signal]
     if (enough.aborted || now() + pauseMs >= this.#startedAtMs + this.#timeoutMs) {
       return false
     }
+    this.#notSent(failures)
     report(this.#options.onProgress, { type: 'light-push:pause', detail: { pauseMs } })
     await withSignals([over, enough], (either) => sleep(pauseMs, either)).catch(() =>
       over.throwIfAborted()

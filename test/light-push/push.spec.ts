@@ -278,6 +278,19 @@ describe('LightPushClient.push', () => {
     expect(attempts[0]).to.include({ reason: 'not-sent', error })
   })
 
+  it('keeps what failed before a pause in which the deadline passes', async () => {
+    const down = new ConnectionError('down')
+    const peers = new FakePeers([push3Peer()], () => {
+      throw new NoUsablePeerError([{ peerId: 'a', error: down }])
+    })
+    const sleep = (_ms: number, signal: AbortSignal): Promise<void> => never(signal)
+    const patient = new LightPushClient(peers, { now: () => 0, minBackoffMs: 1, sleep })
+    const { status, attempts, error } = await patient.push(outgoing(), { timeoutMs: 5 })
+    expect(status).to.equal('failed')
+    expect(error).to.deep.include({ code: 'ERR_TIMEOUT' })
+    expect(attempts.map(({ error: why }) => why)).to.deep.equal([down, error])
+  })
+
   it('fails without any node', async () => {
     const { status, attempts, error } = await client(new FakePeers([])).push(outgoing())
     expect(status).to.equal('failed')
