@@ -7,8 +7,12 @@ export interface TurnProxy {
   takeTurns(): number
 }
 
-/** Both ends have nothing more to say if neither said anything for so long: all is in one process. */
-const QUIET_MS = 40
+/**
+ * Both ends have nothing more to say if neither said anything in so many looks, so many milliseconds apart. All is in one
+ * process: where it stalls, what it was about to say is said before the next look, and one long pause would have passed.
+ */
+const QUIET_LOOKS = 8
+const LOOK_MS = 5
 
 const running = new Set<() => Promise<void>>()
 
@@ -36,8 +40,12 @@ export async function startTurnProxy(port: number): Promise<TurnProxy> {
     }
   }
   const wait = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(turn, QUIET_MS)
+    let looks = 0
+    const look = (): void => {
+      clearTimeout(timer)
+      timer = setTimeout(++looks < QUIET_LOOKS ? look : turn, LOOK_MS)
+    }
+    look()
   }
   const server = createServer((near) => {
     const far = createConnection({ port, host: '127.0.0.1' })
