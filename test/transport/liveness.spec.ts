@@ -142,6 +142,7 @@ describe('Liveness', () => {
     const small = setUp(20_000)
     large.hear()
     large.liveness.requested(large.connection, 150_000)
+    large.liveness.requested(large.connection, 300) // behind it
     small.hear()
     small.liveness.requested(small.connection, 300)
     ;(await small.asked()).resolve()
