@@ -9,8 +9,8 @@ import { closeMemoryConnections, connectInMemory } from './helpers/memory-connec
 
 const PEER_ID = 'peer'
 
-/** A connection to a node of cluster 2; and how often it was asked, and why it was aborted. */
-function connect(): {
+/** A connection to a node of cluster 2, or one that says nothing; and how often it was asked, and why it was aborted. */
+function connect(isSilent = false): {
   readonly connection: Connection
   readonly asked: () => number
   readonly aborts: Error[]
@@ -19,6 +19,9 @@ function connect(): {
   const { connection } = connectInMemory(
     async (stream) => {
       asked++
+      if (isSilent) {
+        return
+      }
       const frames = lpStream(stream)
       await frames.read()
       await frames.write(encodeMetadata({ clusterId: 2, shards: [0] }))
@@ -34,18 +37,31 @@ function connect(): {
   }
 }
 
+function createMembership(signal: AbortSignal, warnings: string[] = []): Membership {
+  const note = (): void => undefined
+  return new Membership({
+    network: { clusterId: 1, shardCount: 8 },
+    timeoutMs: 10_000,
+    logger: { debug: note, info: note, error: note, warn: (message) => warnings.push(message) },
+    signal
+  })
+}
+
 describe('Membership', () => {
   afterEach(closeMemoryConnections)
 
+  it('rejects a check that is under way when all ends', async () => {
+    const closing = new AbortController()
+    const { connection } = connect(true)
+    const checked = caught(createMembership(closing.signal).check(connection, new Peer(PEER_ID, 1)))
+    const reason = new Error('closed')
+    closing.abort(reason)
+    expect(await checked).to.equal(reason)
+  })
+
   it('closes each connection to a node of another cluster, asks once on each, and warns once', async () => {
     const warnings: string[] = []
-    const note = (): void => undefined
-    const membership = new Membership({
-      network: { clusterId: 1, shardCount: 8 },
-      timeoutMs: 10_000,
-      logger: { debug: note, info: note, error: note, warn: (message) => warnings.push(message) },
-      signal: new AbortController().signal
-    })
+    const membership = createMembership(new AbortController().signal, warnings)
     const peer = new Peer(PEER_ID, 1)
     const connections = [connect(), connect()]
     const errors: Error[] = []
