@@ -31,7 +31,7 @@ function connect(isSilent = false): {
   const aborts: Error[] = []
   const abort = (error: Error): unknown => aborts.push(error)
   return {
-    connection: Object.assign(connection, { remotePeer: PEER_ID, abort }) as unknown as Connection,
+    connection: Object.assign(connection, { remotePeer: PEER_ID, abort }),
     asked: () => asked,
     aborts
   }
