@@ -20,4 +20,19 @@ describe('StoreClient, of nodes that have too many requests', () => {
     expect(error).to.include({ code: 'ERR_INCOMPLETE_HISTORY' })
     expect(error.cause).to.include({ code: 'ERR_REMOTE_STATUS', statusCode: 429 })
   })
+
+  it('waits for them three times in a look-up', async () => {
+    let pauses = 0
+    const busy = {
+      ...archivePeer(new Archive(), 'busy'),
+      answer: () => encodeStoreQueryResponse({ requestId: 'N/A', statusCode: 429, messages: [] })
+    }
+    const sleep = async (): Promise<void> => {
+      expect(++pauses).to.be.at.most(3)
+    }
+    const client = new StoreClient(new FakePeers([busy]), { sleep })
+    const error = await caught(client.has([new Uint8Array(32)]))
+    expect(error).to.include({ code: 'ERR_REMOTE_STATUS', statusCode: 429 })
+    expect(pauses).to.equal(3)
+  })
 })

@@ -7,7 +7,7 @@ import {
   STORE_QUERY_3_PROTOCOL
 } from 'waku-light/wire'
 import { Archive } from '../helpers/archive.ts'
-import { collect, failureOf, hashesOf, messageAt } from '../helpers/collect.ts'
+import { collect, failure, failureOf, hashesOf, messageAt } from '../helpers/collect.ts'
 import { FakePeers } from '../helpers/fake-peers.ts'
 import {
   archivePeer,
@@ -54,6 +54,16 @@ describe('StoreClient.lookup', () => {
     const client = new StoreClient(peers)
     expect(await collect(client.lookup(hashes.slice(0, 50)))).to.have.length(50)
     expect(await client.has(hashes.slice(0, 50))).to.deep.equal(Array(50).fill(true))
+  })
+
+  it('ends with the reason of its signal between two messages', async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const client = new StoreClient(new FakePeers([archivePeer(filled())]))
+    const found = client.lookup(hashes.slice(0, 3), { signal: controller.signal })
+    expect((await found.next()).done).to.equal(false)
+    controller.abort(reason)
+    expect(await failure(() => found.next())).to.equal(reason)
   })
 
   it('fails where pages go on without bringing anything', async () => {
