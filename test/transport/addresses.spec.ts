@@ -157,7 +157,8 @@ describe('parseServiceAddress', () => {
       '/dns4/10.0.0.1',
       '/dns4/0xa.1',
       '/dns4/167772161',
-      '/dns4/printer.local'
+      '/dns4/printer.local',
+      '/dns4/printer.local.'
     ]) {
       expect(refusal(`${host}/tcp/1/wss`).message, host).to.include('private network')
       expect(taken(`${host}/tcp/1/wss`, PRIVATE), host).to.equal(true)
