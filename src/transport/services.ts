@@ -16,8 +16,10 @@ export function serviceOf(protocol: string): string {
 
 /** All services that some protocols are for, in a fixed order. */
 export function servicesOf(protocols: Iterable<string>): readonly Service[] {
-  const offered = Array.from(protocols, serviceOf)
-  return SERVICES.map(([service]) => service).filter((service) => offered.includes(service))
+  const all = [...protocols]
+  return SERVICES.filter(([, pattern]) => all.some((protocol) => pattern.test(protocol))).map(
+    ([service]) => service
+  )
 }
 
 /**
