@@ -1,6 +1,6 @@
 import { delay } from '../lib/deadline.ts'
 import { Pauses } from '../lib/pauses.ts'
-import { type Changing, until } from '../transport/until.ts'
+import { type Changing, until } from '../lib/until.ts'
 import { askFirst, toWindow } from './asking.ts'
 import type { Backoff } from './backoff.ts'
 import type { SyncContext } from './context.ts'

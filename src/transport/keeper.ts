@@ -1,8 +1,8 @@
 import { hasErrorCode } from '../errors.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { type PauseSettings, Pauses } from '../lib/pauses.ts'
+import { until } from '../lib/until.ts'
 import type { ManagedServicePeers } from './peers-options.ts'
-import { until } from './until.ts'
 
 /** A connection that lasted that long, in milliseconds, was a good one: that it ends is routine. */
 const STABLE_MS = 3_000

@@ -8,6 +8,7 @@ import {
 import { assertMethod } from '../lib/checks.ts'
 import { withSignals } from '../lib/deadline.ts'
 import { toLogger } from '../lib/report.ts'
+import { until } from '../lib/until.ts'
 import { isOffline, onWake } from '../lib/wake.ts'
 import type { NetworkConfig } from '../message/topics.ts'
 import { METADATA_PROTOCOL } from '../wire/metadata.ts'
@@ -28,7 +29,6 @@ import { Roll } from './roll.ts'
 import type { ServicePeer } from './service-peers.ts'
 import { type Service, servicesOf } from './services.ts'
 import { SharedTask } from './shared-task.ts'
-import { until } from './until.ts'
 
 /**
  * Service peers over a libp2p that the caller made and keeps. Registers the metadata handler, without which both reference

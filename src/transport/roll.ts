@@ -2,12 +2,12 @@ import type { Connection } from '@libp2p/interface'
 import type { PeerFailure } from '../errors.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { Listeners } from '../lib/listeners.ts'
+import { until } from '../lib/until.ts'
 import type { Links } from './links.ts'
 import type { Peer } from './peer.ts'
 import type { Dialer, RequestQueue } from './peers-options.ts'
 import { ranked } from './ranking.ts'
 import { type Service, servicesOf } from './services.ts'
-import { until } from './until.ts'
 
 /** How long a node may take to say what it speaks, in milliseconds. */
 const IDENTIFY_TIMEOUT_MS = 5_000

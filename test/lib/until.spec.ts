@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Listeners } from '../../src/lib/listeners.ts'
-import { until } from '../../src/transport/until.ts'
-import { caught, countedSignal } from './helpers/caught.ts'
+import { until } from '../../src/lib/until.ts'
+import { caught, countedSignal } from '../transport/helpers/caught.ts'
 
 /** Something that tells when it has changed, and how many listen. */
 function changing() {

@@ -1,4 +1,4 @@
-import { withSignals } from '../lib/deadline.ts'
+import { withSignals } from './deadline.ts'
 
 /** What tells when it may have changed. */
 export interface Changing {
