@@ -82,7 +82,8 @@ describe('createOutbox', () => {
       expect(world.departures).to.have.length(1)
     })
 
-    it('sends the same content twice as two messages where there is no id', async () => {
+    it('sends the same content twice as two messages where there is no id, also at one time', async () => {
+      world.pushMs = 0
       const outbox = await create()
       await Promise.all(TOPICS.map((topic) => outbox.enqueue(text('ok', topic))))
       await Promise.all(TOPICS.map((topic) => outbox.enqueue(text('ok', topic))))

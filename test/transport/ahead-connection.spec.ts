@@ -163,7 +163,8 @@ describe('AheadConnection', () => {
   it('ends our side only when the peer has agreed', async () => {
     const statuses: string[] = []
     const { ahead } = connect((stream) => {
-      stream.addEventListener('message', () => {
+      stream.addEventListener('message', async () => {
+        await new Promise((resolve) => setTimeout(resolve)) // an end that was sent behind the data would be here by then
         statuses.push(stream.remoteWriteStatus)
         stream.send(toHello(PROTOCOL))
       })
