@@ -163,11 +163,12 @@ describe('AheadConnection', () => {
   it('ends our side only when the peer has agreed', async () => {
     const statuses: string[] = []
     const { ahead } = connect((stream) => {
-      stream.addEventListener('message', async () => {
-        await new Promise((resolve) => setTimeout(resolve)) // an end that was sent behind the data would be here by then
+      const answer = (): void => {
         statuses.push(stream.remoteWriteStatus)
         stream.send(toHello(PROTOCOL))
-      })
+      }
+      // an end that was sent behind the data would be here by then
+      stream.addEventListener('message', () => setTimeout(answer))
     })
     const { stream } = await ahead.open(PROTOCOL, signal, () => undefined)
     stream.send(Uint8Array.of(1))
